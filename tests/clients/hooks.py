@@ -47,6 +47,8 @@ class Model(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     requests: dict[str, list] = {}
     lock = threading.Lock()
+    # What the model asks for in a run.
+    script = staticmethod(commands)
 
     def log_message(self, *_):
         pass
@@ -68,7 +70,7 @@ class Model(http.server.BaseHTTPRequestHandler):
             with self.lock:
                 self.requests.setdefault(name, []).append(text)
             turn = text.count(RESULTS[protocol])
-            script = commands(name)
+            script = self.script(name)
             command = script[turn] if turn < len(script) else None
         # opencode's tools have small letters.
         tool = "bash" if '"name":"bash"' in text else "Bash"

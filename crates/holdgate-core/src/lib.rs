@@ -5,6 +5,7 @@ mod answer;
 mod call;
 mod canonical;
 pub mod classifier;
+mod compiled;
 mod conversation;
 pub mod divergence;
 mod drift;
@@ -70,7 +71,7 @@ pub use verdict::{Finding, LayerName, Verdict};
 pub use answer::{Answer, Approval};
 pub use exception::{Allowance, NoAllowance};
 pub use incident::{Action, Members, Record, Refused, Subject};
-pub use mask::{Masked, prepare as prepare_masking};
+pub use mask::{Masked, prepare as prepare_masking, prepare_all as prepare_all_masking};
 pub use question::Question;
 
 // What has been done before.

@@ -175,9 +175,16 @@ pub(crate) fn in_context(text: &str) -> Vec<Found<'_>> {
         .map_or_else(|_| Vec::new(), |finder| finder.in_context(text))
 }
 
-/// Reads the expressions now, so that the first record need not wait for it.
+/// Builds the expressions now that every text needs, so that the first one need not wait for it.
 pub fn prepare() {
     LazyLock::force(&FINDER);
+}
+
+/// The same, also for those that few texts need.
+pub fn prepare_all() {
+    if let Ok(finder) = &*FINDER {
+        finder.prepare();
+    }
 }
 
 static FINDER: LazyLock<Result<Finder, regex::Error>> = LazyLock::new(Finder::new);

@@ -7,6 +7,8 @@
 //! split: the unit is the line, and lines that are too long are split at fixed positions.
 
 mod command;
+#[cfg(test)]
+mod compiled_tests;
 mod escapes;
 mod event;
 mod examples;

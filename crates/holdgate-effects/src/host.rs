@@ -1,5 +1,6 @@
 //! Which host a text names, and what kind of host that is.
 
+use crate::table::Table;
 use crate::text::secret;
 use crate::value::{HOLE, Value};
 use crate::worded::worded;
@@ -90,8 +91,8 @@ fn has_word(name: &str, words: &[String]) -> bool {
 
 impl HostTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        serde_saphyr::from_str(yaml).map_err(|e| format!("hosts.yaml: {e}"))
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        table.read().map_err(|e| format!("hosts.yaml: {e}"))
     }
 
     /// The host of a URL, of `user@host:path`, or of a plain name.

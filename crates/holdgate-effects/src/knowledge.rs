@@ -1,5 +1,12 @@
 //! What is known about paths, hosts, programs, tools and functions: data, read once.
 
+/// A table, as the build script has compiled it.
+macro_rules! compiled {
+    ($name:literal) => {
+        $crate::table::Table(include_bytes!(concat!(env!("OUT_DIR"), "/", $name)))
+    };
+}
+
 pub(crate) mod commands;
 pub(crate) mod doors;
 pub(crate) mod files;
@@ -66,17 +73,17 @@ impl Knowledge {
     /// The same, in the hands of a guard with these names.
     pub fn guarded_by(own: OwnNames) -> Result<Self, String> {
         Ok(Knowledge {
-            paths: PathTable::read(include_str!("paths.yaml"))?,
-            hosts: HostTable::read(include_str!("hosts.yaml"))?,
-            commands: CommandTable::read(include_str!("commands.yaml"))?,
-            printed: PrintedTable::read(include_str!("printed.yaml"))?,
-            publishers: PublisherTable::read(include_str!("publishers.yaml"))?,
-            tools: ToolTable::read(include_str!("tools.yaml"))?,
-            setters: SetterTable::read(include_str!("setters.yaml"))?,
-            verbs: VerbTable::read(include_str!("verbs.yaml"))?,
-            doors: DoorTable::read(include_str!("code/doors.yaml"))?,
-            files: FileTable::read(include_str!("files.yaml"))?,
-            functions: FunctionTable::read(include_str!("code/functions.yaml"))?,
+            paths: PathTable::read(compiled!("paths"))?,
+            hosts: HostTable::read(compiled!("hosts"))?,
+            commands: CommandTable::read(compiled!("commands"))?,
+            printed: PrintedTable::read(compiled!("printed"))?,
+            publishers: PublisherTable::read(compiled!("publishers"))?,
+            tools: ToolTable::read(compiled!("tools"))?,
+            setters: SetterTable::read(compiled!("setters"))?,
+            verbs: VerbTable::read(compiled!("verbs"))?,
+            doors: DoorTable::read(compiled!("doors"))?,
+            files: FileTable::read(compiled!("files"))?,
+            functions: FunctionTable::read(compiled!("functions"))?,
             own,
         })
     }

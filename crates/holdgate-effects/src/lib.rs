@@ -23,6 +23,7 @@ pub mod pattern;
 mod scene;
 mod shell;
 mod syntax;
+pub mod table;
 pub mod tag;
 pub mod text;
 mod tools;

@@ -94,7 +94,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Print completions for a shell.
     Completions {
-        /// bash, elvish, fish, powershell or zsh.
+        /// The shell.
         shell: clap_complete::Shell,
     },
     /// Write the manual pages of all commands to a folder.
@@ -136,7 +136,7 @@ impl Place {
 #[derive(Debug, clap::Args)]
 pub struct ProxyArgs {
     /// The address to listen on [default: 127.0.0.1:8787].
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub listen: Option<SocketAddr>,
     /// The API to forward requests to [default: the one that the path belongs to].
     #[arg(long, value_name = "URL")]
@@ -341,6 +341,11 @@ pub enum ConfigCommand {
         #[command(flatten)]
         place: Place,
     },
+}
+
+fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let wrong = || format!("`{text}` is not a valid address, write it as `127.0.0.1:8787`");
+    text.parse().map_err(|_| wrong())
 }
 
 fn parse_profile(word: &str) -> Result<Profile, String> {

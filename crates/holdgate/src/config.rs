@@ -173,7 +173,13 @@ impl Config {
 }
 
 fn read_text(path: &Path) -> Result<String, ConfigError> {
-    std::fs::read_to_string(path).map_err(|e| ConfigError(format!("{}: {e}", path.display())))
+    let wrong = |e| {
+        ConfigError(format!(
+            "cannot read the settings in {}: {e}",
+            path.display()
+        ))
+    };
+    std::fs::read_to_string(path).map_err(wrong)
 }
 
 fn read_file(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {

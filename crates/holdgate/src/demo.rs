@@ -63,6 +63,7 @@ fn play(state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut config = Config::load(&flags, [])?;
     config.guard.keep_alive = KEEP_ALIVE;
     let proxy = Proxy::start(config)?;
+    proxy.prepare();
     let url = format!("http://{}/s/demo/x/demo/v1/messages", proxy.address());
 
     let mut screen = Screen::new(out, state_dir);

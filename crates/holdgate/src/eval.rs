@@ -104,11 +104,15 @@ fn read_all(paths: &[PathBuf]) -> Result<Files, WrongUse> {
             Err(complaint) => complaints.push(complaint),
         }
     }
-    if complaints.is_empty() {
-        Ok(files)
-    } else {
-        Err(WrongUse(complaints.join("\n")))
+    if !complaints.is_empty() {
+        return Err(WrongUse(complaints.join("\n")));
     }
+    if files.iter().all(|(_, cases)| cases.is_empty()) {
+        let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+        let what = format!("there is no case in {}", names.join(", "));
+        return Err(WrongUse(what));
+    }
+    Ok(files)
 }
 
 /// All cases once more for each part that can be left out.

@@ -17,11 +17,9 @@ use std::sync::Arc;
 /// take about as long, and all are needed. Code that needs the rules waits for them, and reports
 /// errors then.
 pub(crate) fn read_ahead() {
-    // Without the thread they are read when they are needed.
-    let _ = spawn("rules", || {
-        drop(RuleSet::built_in(Profile::default()));
-        prepare_masking();
-    });
+    // Without the threads they are read when they are needed.
+    let _ = spawn("rules", || drop(RuleSet::built_in(Profile::default())));
+    let _ = spawn("masking", prepare_masking);
 }
 
 /// A stack with the built-in rules, without the layers in `without`.

@@ -107,7 +107,6 @@ impl Ledger {
     pub fn open(dir: &Path, settings: LedgerSettings) -> io::Result<Ledger> {
         place::prepare(dir)?;
         outlive_file_size_limit()?;
-        holdgate_core::prepare_masking();
         // The directory itself is the lock: nobody can delete it from under us.
         let lock = File::open(dir)?;
         let guard = take_lock(&lock)?;

@@ -1,6 +1,7 @@
 //! The `holdgate` command. Exit codes: 0 done, 1 refused or failed, 2 wrong use.
 
 use anyhow::Context as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 use holdgate::args::{
     self, Args, Command, ConfigCommand, ProxyArgs, RunArgs, ScriptArgs, WrongUse,
@@ -38,7 +39,8 @@ Holdgate judges what an AI coding agent wants to do before it happens.
 ";
 
 fn main() -> ExitCode {
-    let error = match run(Args::parse().command) {
+    let args = Args::try_parse().unwrap_or_else(|error| with_hint(error).exit());
+    let error = match run(args.command) {
         Ok(code) => return code,
         Err(error) => error,
     };
@@ -123,7 +125,8 @@ fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
         Command::Man { dir } => {
             let command = Args::command().disable_help_subcommand(true);
             let written = clap_mangen::generate_to(command, &dir);
-            written.with_context(|| dir.display().to_string())?;
+            let to = || format!("cannot write to the folder {}", dir.display());
+            written.with_context(to)?;
         }
         Command::Script(args) => serve_script(&args)?,
         // Their exit code is the agent's.
@@ -131,6 +134,23 @@ fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
         Command::Keep(args) => return keeper::run(&args),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// `holdgate check rm -rf x`: what is checked comes after `--`, which nobody knows at first.
+fn with_hint(mut error: clap::Error) -> clap::Error {
+    let is_check = std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "check");
+    let is_plain = |word: &ContextValue| !word.to_string().starts_with('-');
+    if error.kind() == ErrorKind::UnknownArgument
+        && is_check
+        && error.get(ContextKind::InvalidArg).is_some_and(is_plain)
+    {
+        let tip = "write the command after `--`, as in `holdgate check -- rm -rf x`";
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
 }
 
 /// Whether the answer is yes: the call passes, the check holds.
@@ -186,6 +206,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let upstream = upstream + &speaks.unwrap_or_default();
     let open = !config.proxy.listen.ip().is_loopback();
     let mut proxy = Proxy::start(config)?;
+    proxy.prepare();
     proxy.serve_all_hooks();
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));

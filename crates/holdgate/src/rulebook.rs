@@ -141,11 +141,12 @@ fn read_text(path: &Path, tier: Tier) -> anyhow::Result<String> {
     let metadata = match tier {
         Tier::BuiltIn | Tier::Operator => std::fs::metadata(path),
         Tier::Project => std::fs::symlink_metadata(path),
-    }?;
+    };
+    let metadata = metadata.context("cannot read the file")?;
     if !metadata.is_file() {
         anyhow::bail!("not a regular file, so its rules are ignored");
     }
-    let file = File::open(path)?;
+    let file = File::open(path).context("cannot read the file")?;
     // It could have been exchanged for a link since.
     if Stamp::of(&file.metadata()?).file != Stamp::of(&metadata).file {
         anyhow::bail!("the file changed while it was read");

@@ -66,6 +66,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     judging::read_ahead();
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
+    std::thread::spawn(Cgroup::rouse);
     let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
     if let Some(others) = &mut config.other_upstreams {
@@ -113,6 +114,10 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let before = own.children_now();
     let private = output_judge.private_variables();
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
+    // Not before: the agent would wait for a core.
+    proxy.prepare();
+    let close = patterns.clone();
+    std::thread::spawn(move || close.prepare());
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
     let tree = Tree::below(process_of(&keeper)?, orphans).in_cgroup(cgroup);
     let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));

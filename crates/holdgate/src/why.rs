@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{Allowance, Finding, LayerName, Masked};
 use holdgate_effects::json::{Json, shorten};
-use holdgate_effects::worded::suggestion;
+use holdgate_effects::worded::nearest;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::path::Path;
@@ -72,13 +72,14 @@ fn find(dir: &Path, id: &str) -> anyhow::Result<Found> {
         (Some(id), _) => id.clone(),
         (None, [id]) => (*id).clone(),
         (None, []) => {
-            let known: Vec<&str> = ids.iter().map(String::as_str).collect();
-            let hint = match known.as_slice() {
-                [] => "the ledger has no decisions yet".to_owned(),
-                known => format!("{}; `holdgate incidents` lists them", suggestion(id, known)),
+            let near = nearest(id, ids.iter().map(String::as_str));
+            let hint = match near {
+                _ if ids.is_empty() => ": the ledger has no decisions yet".to_owned(),
+                Some(near) => format!(", did you mean `{near}`?"),
+                None => "; `holdgate incidents` lists them".to_owned(),
             };
             let id = shorten(id, 80);
-            return Err(WrongUse(format!("there is no incident `{id}`: {hint}")).into());
+            return Err(WrongUse(format!("there is no incident `{id}`{hint}")).into());
         }
         (None, several) => {
             let several: Vec<&str> = several.iter().take(5).map(|id| id.as_str()).collect();

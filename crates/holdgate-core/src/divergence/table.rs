@@ -3,6 +3,7 @@
 //! An expression is built when it is first needed. Most texts refuse nothing, and then only the
 //! openings are.
 
+use crate::compiled::table;
 use holdgate_effects::worded;
 use regex::Regex;
 use serde::Deserialize;
@@ -172,8 +173,8 @@ impl Lazy {
 /// The tables; `None` if they cannot be read, which a test rules out.
 pub(super) fn table() -> Option<&'static Table> {
     static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| {
-        let phrases: Phrases = serde_saphyr::from_str(include_str!("phrases.yaml")).ok()?;
-        let words: Words = serde_saphyr::from_str(include_str!("words.yaml")).ok()?;
+        let phrases: Phrases = table!("phrases").read().ok()?;
+        let words: Words = table!("words").read().ok()?;
         Some(Table::new(phrases, words))
     });
     TABLE.as_ref()
@@ -349,8 +350,8 @@ mod tests {
 
     #[test]
     fn every_expression_can_be_built() {
-        let phrases: Phrases = serde_saphyr::from_str(include_str!("phrases.yaml")).unwrap();
-        let words: Words = serde_saphyr::from_str(include_str!("words.yaml")).unwrap();
+        let phrases: Phrases = table!("phrases").read().unwrap();
+        let words: Words = table!("words").read().unwrap();
         let table = Table::new(phrases, words);
         for ((role, language), lazy) in &table.phrases {
             assert!(

@@ -2,12 +2,12 @@
 //! that, so it names and approves nothing. And the tools by
 //! which the user answers (`inserted.yaml`).
 
+use crate::compiled::table;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<Option<Table>> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("inserted.yaml")).ok());
+static TABLE: LazyLock<Option<Table>> = LazyLock::new(|| table!("inserted").read().ok());
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

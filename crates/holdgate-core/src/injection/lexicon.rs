@@ -4,7 +4,9 @@ mod table;
 
 use super::anchors::{Anchors, Material};
 use super::terms::{Turn, Words, begins_with_capital, inherit, may_be_disguised, stands_alone};
+use crate::compiled;
 use aho_corasick::Input;
+use holdgate_effects::table::Table as CompiledTable;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -51,7 +53,7 @@ const TELLING: &[&str] = &[
 ];
 
 static LEXICON: LazyLock<Result<Lexicon, String>> =
-    LazyLock::new(|| Lexicon::read(include_str!("lexicon.yaml")));
+    LazyLock::new(|| Lexicon::read(compiled::table!("lexicon")));
 
 /// The table that is built in. A test reads it, so that it can be read.
 pub(super) fn lexicon() -> Option<&'static Lexicon> {
@@ -127,8 +129,8 @@ pub(super) struct Lexicon {
 }
 
 impl Lexicon {
-    fn read(text: &str) -> Result<Lexicon, String> {
-        let table: Table = serde_saphyr::from_str(text).map_err(|e| e.to_string())?;
+    fn read(table: CompiledTable<'_>) -> Result<Lexicon, String> {
+        let table: Table = table.read().map_err(|e| e.to_string())?;
         let groups: Vec<String> = table.groups.keys().cloned().collect();
         let classes: Vec<(String, String)> = table.classes.clone().into_iter().collect();
         if groups.len() > 128 || classes.len() > 128 {

@@ -7,6 +7,7 @@ use holdgate_effects::text::secret::{TOKENS, is_sample, private_keys};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// `scheme://user:PASSWORD@host`, `https://TOKEN@host`
 const URLS: &str = r#"(?x)
@@ -58,6 +59,15 @@ pub(super) struct Finder {
     /// A word without which the passes by context find nothing.
     hints: Regex,
     tokens: Regex,
+    context: Context,
+}
+
+/// What is looked for around secrets without a form of their own. Most texts have no word of them,
+/// so the expressions are built when the first one does.
+type Context = LazyLock<Result<InContext, regex::Error>>;
+
+#[derive(Debug)]
+struct InContext {
     urls: Regex,
     assignment: Regex,
     flag: Regex,
@@ -75,6 +85,73 @@ impl Finder {
                 "(?i)pass|pwd|secret|token|key|cred|auth|jwt|sig|bearer|otp|cookie|pat|curl|wget|mysql|mariadb|login|redis-cli|sudo",
             )?,
             tokens: Regex::new(&TOKENS)?,
+            context: LazyLock::new(InContext::new),
+        })
+    }
+
+    /// Builds all expressions now.
+    pub(super) fn prepare(&self) {
+        LazyLock::force(&self.context);
+    }
+
+    pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        // Masking one secret can reveal another, such as one directly behind it.
+        for _ in 0..MAX_ROUNDS {
+            if !self.once(&mut text) {
+                break;
+            }
+        }
+        text
+    }
+
+    /// Whether it changed anything.
+    fn once(&self, text: &mut Cow<'_, str>) -> bool {
+        let mut changed = replace(text, private_keys);
+        changed |= replace(text, |text| self.formed(text));
+        let has_hint = self.hints.is_match(text);
+        if !has_hint && !may_have_login(text) {
+            return changed;
+        }
+        let Ok(context) = &*self.context else {
+            // A test builds them all. If one is invalid nevertheless, nothing is shown.
+            *text = Cow::Borrowed(MASK);
+            return false;
+        };
+        let only = |found: Vec<Found<'_>>| found.into_iter().map(|found| found.range).collect();
+        changed |= replace(text, |text| only(context.in_urls(text)));
+        if self.hints.is_match(text) {
+            changed |= replace(text, |text| only(context.headers(text)));
+            changed |= replace(text, |text| only(context.assigned(text)));
+            changed |= replace(text, |text| only(context.flags(text)));
+            changed |= replace(text, |text| only(context.commands(text)));
+        }
+        changed
+    }
+
+    /// What is masked because of what comes before it.
+    pub(super) fn in_context<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+        let context = self.context.as_ref();
+        context.map_or_else(|_| Vec::new(), |context| context.all(text))
+    }
+
+    fn formed(&self, text: &str) -> Vec<Range<usize>> {
+        finds(&self.tokens, text, |found| {
+            let kept = found.iter().skip(1).flatten().next()?;
+            let range = kept.end()..found.get(0)?.end();
+            (!is_sample(text.get(range.clone())?)).then_some(range)
+        })
+    }
+}
+
+/// `https://user:password@host`
+fn may_have_login(text: &str) -> bool {
+    text.contains('@') && text.contains("://")
+}
+
+impl InContext {
+    fn new() -> Result<InContext, regex::Error> {
+        Ok(InContext {
             urls: Regex::new(URLS)?,
             assignment: Regex::new(&format!(
                 r#"(?xs) ({NAME}) \\*["'`]?\]? ( (?:\s*:\s*&?(?:'static\ )?[A-Za-z<>\[\]]{{2,24}})?\s*=\s* | \s*:=\s* | \s*=>\s* | \s*:\s* ) {VALUE}"#
@@ -101,34 +178,7 @@ impl Finder {
         })
     }
 
-    pub(super) fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut text = Cow::Borrowed(text);
-        // Masking one secret can reveal another, such as one directly behind it.
-        for _ in 0..MAX_ROUNDS {
-            if !self.once(&mut text) {
-                break;
-            }
-        }
-        text
-    }
-
-    /// Whether it changed anything.
-    fn once(&self, text: &mut Cow<'_, str>) -> bool {
-        let mut changed = replace(text, private_keys);
-        changed |= replace(text, |text| self.formed(text));
-        let only = |found: Vec<Found<'_>>| found.into_iter().map(|found| found.range).collect();
-        changed |= replace(text, |text| only(self.in_urls(text)));
-        if self.hints.is_match(text) {
-            changed |= replace(text, |text| only(self.headers(text)));
-            changed |= replace(text, |text| only(self.assigned(text)));
-            changed |= replace(text, |text| only(self.flags(text)));
-            changed |= replace(text, |text| only(self.commands(text)));
-        }
-        changed
-    }
-
-    /// What is masked because of what comes before it.
-    pub(super) fn in_context<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
+    fn all<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
         let mut found = self.in_urls(text);
         found.extend(self.headers(text));
         found.extend(self.assigned(text));
@@ -137,16 +187,8 @@ impl Finder {
         found
     }
 
-    fn formed(&self, text: &str) -> Vec<Range<usize>> {
-        finds(&self.tokens, text, |found| {
-            let kept = found.iter().skip(1).flatten().next()?;
-            let range = kept.end()..found.get(0)?.end();
-            (!is_sample(text.get(range.clone())?)).then_some(range)
-        })
-    }
-
     fn in_urls<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
-        if !text.contains('@') || !text.contains("://") {
+        if !may_have_login(text) {
             return Vec::new();
         }
         finds(&self.urls, text, |found| {

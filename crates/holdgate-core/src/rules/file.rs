@@ -1,7 +1,9 @@
 //! A file of rules or of patterns: a list of them, or a map of such a list and of changes to
 //! existing ones.
 
-use super::report::{RuleError, Source};
+use super::report::{Mark, RuleError, Source};
+use crate::compiled;
+use holdgate_effects::table::Table;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
@@ -29,6 +31,15 @@ where
 {
     /// Reads a file whose values nest at most `max_depth` deep.
     pub(crate) fn read(source: &Arc<Source>, max_depth: usize) -> Result<Self, Vec<RuleError>> {
+        // If something is wrong with it, the YAML says it better.
+        let compiled = compiled::file(&source.name, &source.text);
+        if let Some(Ok(file)) = compiled.map(Table::read) {
+            return Ok(file);
+        }
+        if source.text.trim().is_empty() {
+            let what = format!("the file is empty: write `[]` for no {}", E::NAME);
+            return Err(vec![RuleError::new(source, Mark::default(), what)]);
+        }
         let options = serde_saphyr::options! {
             with_snippet: false,
             // `yes` is a program.

@@ -1,5 +1,6 @@
 //! The names in a text, as hashes, and the hosts among them.
 
+use crate::compiled::table;
 use holdgate_effects::effect::allocated;
 use serde::Deserialize;
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,8 +16,7 @@ const NAME_BYTES: std::ops::RangeInclusive<usize> = 4..=256;
 pub(super) static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 /// The table that is built in. A test reads it, so that it can be read.
-static HOSTING: LazyLock<Option<Hosting>> =
-    LazyLock::new(|| serde_saphyr::from_str(include_str!("hosting.yaml")).ok());
+static HOSTING: LazyLock<Option<Hosting>> = LazyLock::new(|| table!("hosting").read().ok());
 
 /// Where anybody can have a name; the comments in `hosting.yaml` explain the parts.
 #[derive(Deserialize)]

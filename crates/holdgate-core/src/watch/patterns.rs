@@ -1,12 +1,16 @@
 //! Patterns, ready to match, and the fast search over raw bytes that most output never gets past.
 
-use super::Severity;
+use super::command::SeenCommand;
+use super::listing::Listing;
+use super::shape::Shapes;
 use super::spec::{self, Adjustment, Example};
+use super::typed::Typed;
+use super::{Severity, Weight};
 use crate::rules::{LazyRegex, Mark, RuleError, RuleErrors, Source};
 use holdgate_effects::worded::suggestion;
 use regex::bytes;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 macro_rules! files {
     ($($name:literal)*) => {
@@ -112,13 +116,40 @@ pub struct Patterns {
     pub(super) list: Vec<Pattern>,
     /// Matches in the raw bytes of every line that could contain a match.
     remarkable: bytes::Regex,
-    /// The same for a line that is plain already.
-    words: bytes::Regex,
-    /// Which patterns may find something in it; one expression for each of those for text.
-    of_each: bytes::RegexSet,
-    /// Where in the list these are.
+    /// Where in the list those for text are.
     for_text: Vec<usize>,
-    pub(super) shapes: super::shape::Shapes,
+    /// Built when the first such line comes: an agent must not wait for it to start.
+    close: OnceLock<Result<Close, String>>,
+}
+
+/// What looks closely at a remarkable line.
+#[derive(Debug)]
+struct Close {
+    /// The words of all patterns for text.
+    words: bytes::Regex,
+    /// Which of these patterns may find something; one expression for each.
+    of_each: bytes::RegexSet,
+    shapes: Shapes,
+}
+
+impl Close {
+    fn new(list: &[Pattern]) -> Result<Close, String> {
+        let of_each: Vec<String> = list
+            .iter()
+            .filter_map(own_words)
+            .map(|w| any_of(&w))
+            .collect();
+        let of_each = bytes::RegexSetBuilder::new(&of_each)
+            .unicode(false)
+            .size_limit(8 << 20)
+            .dfa_size_limit(16 << 20)
+            .build();
+        Ok(Close {
+            words: compile(&any_word(list))?,
+            of_each: of_each.map_err(|e| e.to_string())?,
+            shapes: Shapes::new()?,
+        })
+    }
 }
 
 impl Patterns {
@@ -140,10 +171,13 @@ impl Patterns {
     }
 
     /// The patterns of files whose expressions are known to be right, and of others.
-    fn join(tried: &[PatternFile<'_>], others: &[PatternFile<'_>]) -> Result<Patterns, RuleErrors> {
+    fn join(
+        tried: &[PatternFile<'_>],
+        other_files: &[PatternFile<'_>],
+    ) -> Result<Patterns, RuleErrors> {
         let (mut list, mut adjusted, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         let tried = tried.iter().map(|file| (file, true));
-        for (file, tried) in tried.chain(others.iter().map(|file| (file, false))) {
+        for (file, tried) in tried.chain(other_files.iter().map(|file| (file, false))) {
             match spec::read(file.name, file.text, tried) {
                 Ok((patterns, others)) => {
                     list.extend(patterns);
@@ -166,7 +200,14 @@ impl Patterns {
         if !errors.is_empty() {
             return Err(RuleErrors(errors));
         }
-        Patterns::new(list).map_err(|what| {
+        let built = Patterns::new(list).and_then(|patterns| {
+            // What others wrote may be too large.
+            if !other_files.is_empty() {
+                patterns.prepare()?;
+            }
+            Ok(patterns)
+        });
+        built.map_err(|what| {
             let source = Arc::new(Source {
                 name: "patterns".to_owned(),
                 text: String::new(),
@@ -176,40 +217,26 @@ impl Patterns {
     }
 
     fn new(list: Vec<Pattern>) -> Result<Patterns, String> {
-        let mut words: Vec<String> = Vec::new();
-        let (mut of_each, mut for_text) = (Vec::new(), Vec::new());
-        for (at, pattern) in list.iter().enumerate() {
-            if let Looks::Text { words: own, .. } = &pattern.looks {
-                let own: Vec<String> = own.iter().map(|word| in_bytes(word)).collect();
-                of_each.push(any_of(&own));
-                for_text.push(at);
-                words.extend(own);
-            }
-        }
-        words.sort();
-        words.dedup();
-        let words = any_of(&words);
-        let compile = |text: &str| {
-            let builder = bytes::RegexBuilder::new(text)
-                .unicode(false)
-                .size_limit(8 << 20)
-                .dfa_size_limit(16 << 20)
-                .build();
-            builder.map_err(|e| e.to_string())
-        };
-        let of_each = bytes::RegexSetBuilder::new(&of_each)
-            .unicode(false)
-            .size_limit(8 << 20)
-            .dfa_size_limit(16 << 20)
-            .build();
+        let places = list.iter().enumerate();
+        let for_text = places.filter(|(_, pattern)| own_words(pattern).is_some());
         Ok(Patterns {
+            for_text: for_text.map(|(at, _)| at).collect(),
+            remarkable: compile(&format!("{}|{}", any_word(&list), REMARKABLE.join("|")))?,
+            close: OnceLock::new(),
             list,
-            of_each: of_each.map_err(|e| e.to_string())?,
-            for_text,
-            remarkable: compile(&format!("{words}|{}", REMARKABLE.join("|")))?,
-            words: compile(&words)?,
-            shapes: super::shape::Shapes::new()?,
         })
+    }
+
+    /// Builds now what is otherwise built when a line is looked at closely.
+    pub fn prepare(&self) -> Result<(), String> {
+        let close = self.close.get_or_init(|| Close::new(&self.list));
+        close.as_ref().map(drop).map_err(Clone::clone)
+    }
+
+    fn close(&self) -> Option<&Close> {
+        let close = self.close.get_or_init(|| Close::new(&self.list));
+        // Those that are built in can be built: tests look closely, too.
+        close.as_ref().ok()
     }
 
     /// All of them.
@@ -232,14 +259,29 @@ impl Patterns {
 
     /// The patterns that have a word in this text.
     pub(super) fn with_words(&self, text: &str) -> impl Iterator<Item = &Pattern> {
-        let found = self.of_each.matches(text.as_bytes());
-        let places = found.into_iter().filter_map(|at| self.for_text.get(at));
-        places.filter_map(|at| self.list.get(*at))
+        let found = self
+            .close()
+            .map(|close| close.of_each.matches(text.as_bytes()));
+        let may_match = move |at: usize| found.as_ref().is_none_or(|found| found.matched(at));
+        let places = self.for_text.iter().enumerate();
+        let places = places.filter(move |(at, _)| may_match(*at));
+        places.filter_map(|(_, place)| self.list.get(*place))
     }
 
     /// Whether a plain text has one of the words.
     pub(super) fn has_word(&self, text: &str) -> bool {
-        self.words.is_match(text.as_bytes())
+        let close = self.close();
+        close.is_none_or(|close| close.words.is_match(text.as_bytes()))
+    }
+
+    /// The command on this line: see [`Shapes::command_in`].
+    pub(super) fn command_in(
+        &self,
+        line: &str,
+        listing: &mut Listing,
+        typed: &mut Typed,
+    ) -> Option<(SeenCommand, Weight)> {
+        self.close()?.shapes.command_in(line, listing, typed)
     }
 }
 
@@ -258,6 +300,31 @@ fn adjust(list: &mut [Pattern], adjustment: Adjustment) -> Result<(), RuleError>
     }
     pattern.known_safe.extend(adjustment.known_safe);
     Ok(())
+}
+
+/// The words of a pattern for text, as expressions.
+fn own_words(pattern: &Pattern) -> Option<Vec<String>> {
+    match &pattern.looks {
+        Looks::Text { words, .. } => Some(words.iter().map(|word| in_bytes(word)).collect()),
+        Looks::Command(_) | Looks::Denied | Looks::Judged { .. } => None,
+    }
+}
+
+/// An expression that matches every word of these patterns.
+fn any_word(list: &[Pattern]) -> String {
+    let mut words: Vec<String> = list.iter().filter_map(own_words).flatten().collect();
+    words.sort();
+    words.dedup();
+    any_of(&words)
+}
+
+fn compile(text: &str) -> Result<bytes::Regex, String> {
+    let built = bytes::RegexBuilder::new(text)
+        .unicode(false)
+        .size_limit(8 << 20)
+        .dfa_size_limit(16 << 20)
+        .build();
+    built.map_err(|e| e.to_string())
 }
 
 /// An expression that matches any of these words; nothing, if there are none.

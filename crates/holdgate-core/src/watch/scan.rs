@@ -190,7 +190,7 @@ impl Scan<'_> {
     ) {
         for line in text.split('\n') {
             if commands
-                && let Some((said, worth)) = self.patterns.shapes.command_in(
+                && let Some((said, worth)) = self.patterns.command_in(
                     line,
                     &mut reading.listing,
                     &mut reading.typed,

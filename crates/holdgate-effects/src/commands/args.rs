@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_value_that_may_be_left_out_is_never_a_word_of_its_own() {
         let table = "g: {operands: text, optional: {shell: \"-O --open\"}, options: {text: -e}}\n";
-        let table = CommandTable::read(table).unwrap();
+        let table = CommandTable::read(crate::table::compiled(table)).unwrap();
         let spec = table.get("g").unwrap().unwrap();
         let read = |line: &str| {
             let words: Vec<Value> = line.split(' ').map(Value::known).collect();

@@ -3,6 +3,7 @@
 use super::handler::Handler;
 use super::role::Role;
 use crate::effect::Kind;
+use crate::table::{Node, Table, TableError};
 use crate::tag::Tag;
 use rustc_hash::FxHashMap as HashMap;
 use serde::Deserialize;
@@ -149,20 +150,19 @@ pub struct CommandTable {
 #[derive(Debug)]
 struct Entry {
     /// Its first line in the file.
-    line: usize,
-    text: &'static str,
+    line: u32,
+    names: &'static str,
+    node: Node<'static>,
     spec: OnceLock<Result<Arc<Spec>, String>>,
 }
 
 impl Entry {
     /// The entry, ready to use, or what is wrong with it and where.
     fn read(&self) -> Result<Spec, String> {
-        let written: BTreeMap<String, Written> =
-            serde_saphyr::from_str(self.text).map_err(|e| self.error(&e.to_string()))?;
-        let (names, written) = written
-            .first_key_value()
-            .ok_or_else(|| self.error("no entry"))?;
-        compile(written).map_err(|e| self.error(&format!("{names}: {e}")))
+        let written = self.node.read::<Written>();
+        let written = written.map_err(|e| self.error(&e.to_string()))?;
+        let names = self.names;
+        compile(&written).map_err(|e| self.error(&format!("{names}: {e}")))
     }
 
     fn error(&self, what: &str) -> String {
@@ -172,43 +172,25 @@ impl Entry {
 
 impl CommandTable {
     /// Finds the entries of the table. A key may name several programs.
-    pub fn read(yaml: &'static str) -> Result<Self, String> {
-        let mut table = CommandTable {
-            programs: HashMap::default(),
-            entries: Vec::new(),
-        };
-        // The first line of the entry that is read, and where it starts.
-        let mut entry: Option<(usize, usize)> = None;
-        let mut at = 0;
-        for (number, line) in yaml.split_inclusive('\n').enumerate() {
-            let begins = !line.starts_with([' ', '#', '\n']);
-            if begins {
-                if let Some((line, start)) = entry {
-                    table.add(line, yaml.get(start..at).unwrap_or(""))?;
+    pub fn read(table: Table<'static>) -> Result<Self, String> {
+        let wrong = |e: TableError| format!("commands.yaml: {e}");
+        let mut entries = Vec::new();
+        let mut programs = HashMap::default();
+        for (key, node) in table.entries().map_err(wrong)? {
+            let entry = Entry {
+                line: key.line,
+                names: key.text().map_err(wrong)?,
+                node,
+                spec: OnceLock::new(),
+            };
+            for name in entry.names.split_whitespace() {
+                if programs.insert(name, entries.len()).is_some() {
+                    return Err(entry.error(&format!("`{name}` has two entries")));
                 }
-                entry = Some((number + 1, at));
             }
-            at += line.len();
+            entries.push(entry);
         }
-        if let Some((line, start)) = entry {
-            table.add(line, yaml.get(start..).unwrap_or(""))?;
-        }
-        Ok(table)
-    }
-
-    fn add(&mut self, line: usize, text: &'static str) -> Result<(), String> {
-        let spec = OnceLock::new();
-        let entry = Entry { line, text, spec };
-        let Some((names, _)) = text.split_once(':') else {
-            return Err(entry.error("an entry has no `:`"));
-        };
-        for name in names.trim_matches('"').split_whitespace() {
-            if self.programs.insert(name, self.entries.len()).is_some() {
-                return Err(entry.error(&format!("`{name}` has two entries")));
-            }
-        }
-        self.entries.push(entry);
-        Ok(())
+        Ok(CommandTable { programs, entries })
     }
 
     /// What is known about a program, by its name without folder. An entry that cannot be read is an

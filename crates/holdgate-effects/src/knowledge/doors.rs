@@ -1,5 +1,6 @@
 //! `code/doors.yaml`: the names by which back doors and grabbers are found in source.
 
+use crate::table::Table;
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashSet as HashSet;
 use serde::Deserialize;
@@ -135,9 +136,8 @@ pub struct DoorTable {
 
 impl DoorTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        let mut table: DoorTable =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("code/doors.yaml: {e}"))?;
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        let mut table: DoorTable = table.read().map_err(|e| format!("code/doors.yaml: {e}"))?;
         let functions = table
             .commands
             .iter()

@@ -3,6 +3,7 @@
 use crate::language::{Language, programs};
 use crate::path::PathGlobs;
 use crate::pattern::Pattern;
+use crate::table::Table;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -63,9 +64,8 @@ impl fmt::Debug for FileTable {
 
 impl FileTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        let table: Written =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("files.yaml: {e}"))?;
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        let table: Written = table.read().map_err(|e| format!("files.yaml: {e}"))?;
         let mut places = Vec::new();
         let mut languages = Vec::new();
         let mut names = HashMap::default();
@@ -273,8 +273,8 @@ mod tests {
         let rest = "otherwise: lines\nquoting: []\nshown: []\nwarnings: []\npackages: {}\n";
         let twice =
             format!("read: {{shell: {{extensions: [a]}}, perl: {{extensions: [a]}}}}\n{rest}");
-        assert!(FileTable::read(&twice).is_err());
+        assert!(FileTable::read(crate::table::compiled(&twice)).is_err());
         let unknown = format!("read: {{cobol: {{extensions: [a]}}}}\n{rest}");
-        assert!(FileTable::read(&unknown).is_err());
+        assert!(FileTable::read(crate::table::compiled(&unknown)).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! `functions.yaml`: what well-known functions do with their arguments.
 
 use crate::language::Language;
+use crate::table::Table;
 use crate::worded::worded;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::fmt;
@@ -228,9 +229,9 @@ impl Functions {
 
 impl FunctionTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
         let written: HashMap<Language, HashMap<String, String>> =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("functions.yaml: {e}"))?;
+            table.read().map_err(|e| format!("functions.yaml: {e}"))?;
         let mut by_language = HashMap::default();
         // Programs with a language of their own use the libraries of others: compiled comes first.
         let mut written: Vec<_> = written.into_iter().collect();
@@ -320,7 +321,7 @@ mod tests {
 
     #[test]
     fn every_role_is_that_of_a_function() {
-        let table = FunctionTable::read(include_str!("../code/functions.yaml")).unwrap();
+        let table = FunctionTable::read(compiled!("functions")).unwrap();
         let functions = table.by_language.values();
         let acts: Vec<&Act> = functions
             .flat_map(|f| {
@@ -339,7 +340,7 @@ mod tests {
 
     #[test]
     fn no_family_hides_another() {
-        let table = FunctionTable::read(include_str!("../code/functions.yaml")).unwrap();
+        let table = FunctionTable::read(compiled!("functions")).unwrap();
         for functions in table.by_language.values() {
             for (module, members) in &functions.families {
                 for (member, acts) in members {
@@ -358,7 +359,9 @@ mod tests {
 
     #[test]
     fn a_bad_entry_is_an_error_that_names_file_entry_and_word() {
-        let table = |entry: &str| FunctionTable::read(&format!("python:\n  {entry}\n")).map(drop);
+        let table = |entry: &str| {
+            FunctionTable::read(crate::table::compiled(&format!("python:\n  {entry}\n"))).map(drop)
+        };
         assert_eq!(table("os.remove: delete 0"), Ok(()));
         let error = "functions.yaml: `os.remove`: unknown role `delet`, did you mean `delete`?";
         assert_eq!(table("os.remove: delet 0"), Err(error.to_owned()));

@@ -1,5 +1,6 @@
 //! `printed.yaml`: the places that programs print.
 
+use crate::table::Table;
 use rustc_hash::FxHashMap as HashMap;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -23,9 +24,9 @@ pub struct PrintedTable {
 
 impl PrintedTable {
     /// Reads the table. A key may name several programs.
-    pub fn read(yaml: &str) -> Result<Self, String> {
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
         let written: BTreeMap<String, Vec<Printed>> =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("printed.yaml: {e}"))?;
+            table.read().map_err(|e| format!("printed.yaml: {e}"))?;
         let mut programs = HashMap::default();
         for (names, entries) in written {
             for name in names.split_whitespace() {

@@ -5,6 +5,7 @@ mod names;
 
 pub(crate) use names::{image_owner, name_of, owner_at};
 
+use crate::table::Table;
 use crate::worded::worded;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::Deserialize;
@@ -62,9 +63,8 @@ const MAX_RESEMBLING: usize = 40;
 
 impl PublisherTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        let table: Written =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("publishers.yaml: {e}"))?;
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        let table: Written = table.read().map_err(|e| format!("publishers.yaml: {e}"))?;
         let mut programs = HashMap::default();
         for (registry, names) in table.programs {
             programs.extend(names.into_iter().map(|name| (name, registry)));
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     fn table() -> PublisherTable {
-        PublisherTable::read(include_str!("../publishers.yaml")).unwrap()
+        PublisherTable::read(compiled!("publishers")).unwrap()
     }
 
     fn known(registry: Registry, text: &str) -> bool {

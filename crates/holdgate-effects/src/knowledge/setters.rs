@@ -1,5 +1,6 @@
 //! `setters.yaml`: commands that write a setting of their own program.
 
+use crate::table::Table;
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -31,8 +32,8 @@ pub struct SetterTable {
 
 impl SetterTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        let commands = serde_saphyr::from_str(yaml).map_err(|e| format!("setters.yaml: {e}"))?;
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        let commands = table.read().map_err(|e| format!("setters.yaml: {e}"))?;
         Ok(SetterTable { commands })
     }
 
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_command_is_found_by_its_words() {
-        let table = SetterTable::read(include_str!("../setters.yaml")).unwrap();
+        let table = SetterTable::read(compiled!("setters")).unwrap();
         let (_, count) = table.find("gh", &["config", "set", "pager"]).unwrap();
         assert_eq!(count, 2);
         assert!(table.find("gh", &["pr", "list"]).is_none());

@@ -4,6 +4,7 @@
 mod meaning;
 
 use crate::language::Language;
+use crate::table::Table;
 use crate::tag::Tag;
 use crate::text;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -65,9 +66,8 @@ struct TableFile {
 
 impl ToolTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        let file: TableFile =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("tools.yaml: {e}"))?;
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        let file: TableFile = table.read().map_err(|e| format!("tools.yaml: {e}"))?;
         let mut tools = HashMap::default();
         for (does, names) in file.does {
             for name in names {

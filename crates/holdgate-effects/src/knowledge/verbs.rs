@@ -1,6 +1,7 @@
 //! `verbs.yaml`: what words say that no other table settles.
 
 use super::tools::words;
+use crate::table::Table;
 use crate::tag::Tag;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ pub struct VerbTable {
 
 impl VerbTable {
     /// Reads the table.
-    pub fn read(yaml: &str) -> Result<Self, String> {
-        serde_saphyr::from_str(yaml).map_err(|e| format!("verbs.yaml: {e}"))
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
+        table.read().map_err(|e| format!("verbs.yaml: {e}"))
     }
 
     /// Whether a sub-command takes something away that weighs.
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn words_say_what_commands_and_requests_do() {
-        let table = VerbTable::read(include_str!("../verbs.yaml")).unwrap();
+        let table = VerbTable::read(compiled!("verbs")).unwrap();
         assert!(table.deletes(&["backup", "delete"]));
         assert!(table.deletes(&["apps:destroy"]));
         assert!(!table.deletes(&["cache", "delete"]));

@@ -4,9 +4,12 @@
 use super::Place;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// Globs that one pattern with braces stands for; with more, it is matched as it is.
 const MAX_EXPANDED: usize = 64;
+/// Bytes of globs that are a few: the automaton for all of them is far from its limit.
+const FEW_BYTES: usize = 4 << 10;
 
 /// The patterns that a key belongs to, by their position.
 type Lookup = FxHashMap<String, Vec<usize>>;
@@ -29,9 +32,37 @@ pub struct PathGlobs {
     /// Whether one begins at the root, so that the whole path must be compared too.
     from_root: bool,
     /// All others.
-    others: GlobSet,
+    others: Others,
     /// Their positions.
     positions: Vec<usize>,
+}
+
+/// Globs that must be matched. They are made ready on first use: most are never needed.
+#[derive(Clone, Debug, Default)]
+struct Others {
+    globs: Vec<Glob>,
+    ready: OnceLock<Option<GlobSet>>,
+}
+
+impl Others {
+    fn set(&self) -> Option<&GlobSet> {
+        let ready = self.ready.get_or_init(|| self.build().ok());
+        ready.as_ref()
+    }
+
+    fn build(&self) -> Result<GlobSet, globset::Error> {
+        let mut builder = GlobSetBuilder::new();
+        for glob in &self.globs {
+            builder.add(glob.clone());
+        }
+        builder.build()
+    }
+
+    /// Whether they are so few that nothing can go wrong when they are made ready.
+    fn are_few(&self) -> bool {
+        let bytes: usize = self.globs.iter().map(|glob| glob.glob().len()).sum();
+        bytes <= FEW_BYTES
+    }
 }
 
 impl PathGlobs {
@@ -40,7 +71,6 @@ impl PathGlobs {
         patterns: impl IntoIterator<Item = &'p str>,
     ) -> Result<Self, (usize, globset::Error)> {
         let mut globs = PathGlobs::default();
-        let mut others = GlobSetBuilder::new();
         let mut last = 0;
         for (at, pattern) in patterns.into_iter().enumerate() {
             last = at;
@@ -53,7 +83,8 @@ impl PathGlobs {
             let parts = expanded(pattern);
             let Some(parts) = parts.filter(|parts| parts.iter().any(|p| globs.lookup(p).is_some()))
             else {
-                others.add(glob(pattern).map_err(|error| (at, error))?);
+                let other = glob(pattern).map_err(|error| (at, error))?;
+                globs.others.globs.push(other);
                 globs.positions.push(at);
                 continue;
             };
@@ -61,12 +92,16 @@ impl PathGlobs {
                 if let Some((lookup, key)) = globs.lookup(&part) {
                     lookup.entry(key).or_default().push(at);
                 } else {
-                    others.add(glob(&part).map_err(|error| (at, error))?);
+                    let other = glob(&part).map_err(|error| (at, error))?;
+                    globs.others.globs.push(other);
                     globs.positions.push(at);
                 }
             }
         }
-        globs.others = others.build().map_err(|error| (last, error))?;
+        if !globs.others.are_few() {
+            let set = globs.others.build().map_err(|error| (last, error))?;
+            globs.others.ready = OnceLock::from(Some(set));
+        }
         Ok(globs)
     }
 
@@ -107,8 +142,10 @@ impl PathGlobs {
             found.extend_from_slice(at);
             false
         });
-        if !self.positions.is_empty() {
-            let others = self.others.matches(path);
+        if !self.positions.is_empty()
+            && let Some(others) = self.others.set()
+        {
+            let others = others.matches(path);
             found.extend(others.iter().filter_map(|at| self.positions.get(*at)));
         }
         found
@@ -123,7 +160,11 @@ impl PathGlobs {
     /// Whether any pattern matches.
     pub fn is_match(&self, path: &str) -> bool {
         self.each_lookup(path, |_| true)
-            || (!self.positions.is_empty() && self.others.is_match(path))
+            || (!self.positions.is_empty()
+                && self
+                    .others
+                    .set()
+                    .is_some_and(|others| others.is_match(path)))
     }
 
     /// Gives `enough` what each lookup finds, until it says so. Returns whether it did.

@@ -3,6 +3,7 @@
 use super::lexical::{absolute, is_under, is_uri, is_windows, joined, short_form, without_detours};
 use super::{Classes, PathClass, PathGlobs, Place, Real, World};
 use crate::pattern::Pattern;
+use crate::table::Table;
 use crate::text;
 use crate::value::{HOLE, Value};
 use std::collections::BTreeMap;
@@ -43,9 +44,9 @@ pub struct PathTable {
 
 impl PathTable {
     /// Reads the table: for each class the globs that belong to it, and with `!` those that do not.
-    pub fn read(yaml: &str) -> Result<Self, String> {
+    pub fn read(table: Table<'_>) -> Result<Self, String> {
         let table: BTreeMap<PathClass, Vec<String>> =
-            serde_saphyr::from_str(yaml).map_err(|e| format!("paths.yaml: {e}"))?;
+            table.read().map_err(|e| format!("paths.yaml: {e}"))?;
         let mut globs = Vec::new();
         let mut classes = Vec::new();
         let mut samples = Vec::new();

@@ -119,6 +119,16 @@ fn keys_become_lines() {
 
 #[test]
 fn the_table_refuses_what_it_does_not_know() {
-    assert!(ToolTable::read("does: {fly: [x]}\nlanguages: {}\nfields: {}").is_err());
-    assert!(ToolTable::read("does: {read: [x], write: [X]}\nlanguages: {}\nfields: {}").is_err());
+    assert!(
+        ToolTable::read(crate::table::compiled(
+            "does: {fly: [x]}\nlanguages: {}\nfields: {}"
+        ))
+        .is_err()
+    );
+    assert!(
+        ToolTable::read(crate::table::compiled(
+            "does: {read: [x], write: [X]}\nlanguages: {}\nfields: {}"
+        ))
+        .is_err()
+    );
 }

@@ -42,7 +42,7 @@ pub struct IncidentArgs {
     #[arg(conflicts_with_all = ["since", "session", "door", "rule", "verdict", "last", "follow"])]
     pub id: Option<String>,
     /// Only this many, the newest ones.
-    #[arg(short = 'n', long, value_name = "COUNT", conflicts_with = "follow")]
+    #[arg(short = 'n', long, value_name = "COUNT", value_parser = parse_count, conflicts_with = "follow")]
     pub last: Option<usize>,
     /// Which records to show.
     #[command(flatten)]
@@ -76,6 +76,11 @@ pub struct Filter {
     /// Only this verdict: allow, audit, ask, block or kill [default: all except allow].
     #[arg(long, value_name = "VERDICT", value_parser = parse_verdict)]
     pub verdict: Option<Verdict>,
+}
+
+fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse()
+        .map_err(|_| format!("`{text}` is not a whole number, write `10`"))
 }
 
 /// `2h` ago, or a time such as `2026-11-15T20:00:00Z`.

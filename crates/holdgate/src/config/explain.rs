@@ -39,6 +39,7 @@ pub(super) fn explain_at(file: &str, text: &str, span: Range<usize>, reason: &st
 /// The parser's message, with the nearest known name for an unknown one.
 pub(super) fn reason(error: &toml::de::Error) -> String {
     let message = error.message().trim_end().replace('\n', "; ");
+    let message = plain_types(&message);
     let Some(rest) = message.strip_prefix("unknown field `") else {
         return message;
     };
@@ -48,4 +49,18 @@ pub(super) fn reason(error: &toml::de::Error) -> String {
         Some(name) => format!("unknown field `{unknown}`, did you mean `{name}`?"),
         None => message,
     }
+}
+
+/// The same, without the names of Rust's types.
+fn plain_types(message: &str) -> String {
+    let Some((what, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    let expected = match expected {
+        "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number that is not negative",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        other => other,
+    };
+    format!("{what}, expected {expected}")
 }

@@ -209,7 +209,7 @@ enum HeaderLine {
 /// Reads the cases of one file: JSON lines, or one JSON array.
 pub fn read_file(path: &Path) -> Result<Vec<Case>, String> {
     let name = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|e| format!("{name}: {e}"))?;
+    let bytes = std::fs::read(path).map_err(|e| format!("cannot read {name}: {e}"))?;
     let text = std::str::from_utf8(&bytes).map_err(|e| {
         let before = bytes.iter().take(e.valid_up_to());
         let line = before.filter(|b| **b == b'\n').count() + 1;
@@ -261,7 +261,7 @@ fn read_case(text: &str) -> Result<Case, String> {
     let line: CaseLine<'_> = serde_json::from_str(text).map_err(|e| {
         let what = e.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        format!("{what} (column {})", e.column())
+        format!("column {}: not a valid case: {what}", e.column())
     })?;
     let id = line.id.ok_or("the case has no `id`")?;
     let in_case = |what: &str| format!("case `{}`: {what}", shorten(&id, 80));

@@ -69,7 +69,8 @@ fn read_seed(path: &Path) -> anyhow::Result<Seed> {
     if path == Path::new("-") {
         std::io::stdin().take(MAX_SEED).read_to_string(&mut text)?;
     } else {
-        let file = std::fs::File::open(path).with_context(|| format!("{}", path.display()))?;
+        let file = std::fs::File::open(path)
+            .with_context(|| format!("cannot read the seed in {}", path.display()))?;
         file.take(MAX_SEED).read_to_string(&mut text)?;
     }
     let seed = text.parse().map_err(anyhow::Error::msg);

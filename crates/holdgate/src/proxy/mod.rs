@@ -45,8 +45,8 @@ use anyhow::Context as _;
 use app::App;
 use budget::Full;
 use connections::Connection;
-use holdgate_core::Finding;
 use holdgate_core::watch::Commands;
+use holdgate_core::{Finding, divergence, prepare_all_masking};
 use holdgate_effects::json::Json;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -98,9 +98,6 @@ impl Proxy {
         let address = listener.local_addr()?;
         let app = Arc::new(app);
         let socket = serve_answers(&app, address.port());
-        let know = app.know.clone();
-        // Not before the first request is taken: starting must cost nothing.
-        spawn("warm".to_owned(), move || know.warm())?;
         let (stop, stopped) = watch::channel(false);
         let mut threads = Vec::new();
         let mut workers = Vec::new();
@@ -145,6 +142,18 @@ impl Proxy {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Reads in the background what the first call would wait for otherwise. Nothing that starts has
+    /// to wait for it.
+    pub fn prepare(&self) {
+        let know = self.app.know.clone();
+        // Without the thread it is read when it is needed.
+        let _ = spawn("warm", move || {
+            prepare_all_masking();
+            divergence::prepare();
+            know.warm();
+        });
     }
 
     /// Tries to reach the upstream, in the background, and says if it cannot be reached.

@@ -51,13 +51,14 @@ fn words(value: &Value) -> String {
 pub fn read(path: &Path) -> anyhow::Result<WorkContext> {
     let mut text = String::new();
     let named = |what: &dyn std::fmt::Display| WrongUse(format!("{}: {what}", path.display()));
-    let metadata = std::fs::metadata(path).map_err(|e| named(&e))?;
+    let unread = |e: std::io::Error| named(&format!("cannot read the work order: {e}"));
+    let metadata = std::fs::metadata(path).map_err(unread)?;
     if !metadata.is_file() {
         return Err(named(&"not a regular file").into());
     }
-    let file = std::fs::File::open(path).map_err(|e| named(&e))?;
+    let file = std::fs::File::open(path).map_err(unread)?;
     let mut file = file.take(MAX_BYTES + 1);
-    file.read_to_string(&mut text).map_err(|e| named(&e))?;
+    file.read_to_string(&mut text).map_err(unread)?;
     if text.len() as u64 > MAX_BYTES {
         return Err(named(&"a work order can have at most 1 MiB").into());
     }
@@ -72,7 +73,8 @@ fn parse(text: &str) -> Result<WorkContext, String> {
         }
         return Ok(markdown(text));
     };
-    let front: FrontMatter = serde_saphyr::from_str(yaml).map_err(|e| e.to_string())?;
+    let front: FrontMatter = serde_saphyr::from_str(yaml)
+        .map_err(|e| format!("the front matter is not valid: {}", e.without_snippet()))?;
     let below = markdown(body);
     let goal = [&front.goal, &front.title].map(words);
     let mut context = WorkContext {

@@ -18,10 +18,13 @@ mod canaries;
 mod chaos;
 mod cli;
 mod client;
+mod cmd;
 mod continuing;
 #[path = "../../../holdgate-effects/tests/it/corpus.rs"]
 mod corpus;
 mod data_flows;
+mod doc_commands;
+mod documents;
 mod effects;
 mod errors;
 mod eval;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 #[test]
 fn a_value_is_attached_where_a_sub_command_follows() {
     let table = "g:\n  options: {data: -o}\n  flags: {force: -f}\n  sub:\n    get: {operands: text}\n    delete: {operands: text, sub: {all: {}}}\n";
-    let table = CommandTable::read(table).unwrap();
+    let table = CommandTable::read(crate::table::compiled(table)).unwrap();
     let spec = table.get("g").unwrap().unwrap();
     let read = |line: &str| {
         let words: Vec<Value> = line.split(' ').map(Value::known).collect();

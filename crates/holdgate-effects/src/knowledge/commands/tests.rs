@@ -52,7 +52,7 @@ impl Spec {
 
 #[test]
 fn every_entry_can_be_read() {
-    let table = CommandTable::read(include_str!("../../commands.yaml")).unwrap();
+    let table = CommandTable::read(compiled!("commands")).unwrap();
     table.check().unwrap();
     assert!(table.get("python3.12").is_some());
     assert!(table.get("no-such-program").is_none());
@@ -65,7 +65,7 @@ fn every_handler_is_chosen_by_an_entry() {
         spec.sub.values().for_each(|sub| chosen(sub, found));
         spec.when.iter().for_each(|(_, spec)| chosen(spec, found));
     }
-    let table = CommandTable::read(include_str!("../../commands.yaml")).unwrap();
+    let table = CommandTable::read(compiled!("commands")).unwrap();
     let mut found = Vec::new();
     for entry in &table.entries {
         chosen(&entry.read().unwrap(), &mut found);
@@ -81,7 +81,7 @@ fn every_handler_is_chosen_by_an_entry() {
 #[test]
 fn a_bad_entry_is_an_error_that_names_file_line_and_word() {
     let check = |yaml: &'static str, error: &str| {
-        let table = CommandTable::read(yaml).unwrap();
+        let table = CommandTable::read(crate::table::compiled(yaml)).unwrap();
         let found = table.check().unwrap_err();
         assert!(found.contains(error), "{found}");
         let wrong = |name: &&str| matches!(table.get(name), Some(Err(_)));
@@ -100,8 +100,9 @@ fn a_bad_entry_is_an_error_that_names_file_line_and_word() {
     first("a: {operand: read}\n", "");
     let tmux = "unknown handler `tmx`, did you mean `tmux`?";
     check("a: {handler: tmx}\n", tmux);
-    let recursive = "commands.yaml:3: error: line 1 column 14: unknown tag `recursiv`, did you mean `recursive`?";
+    let recursive =
+        "commands.yaml:3: line 3, column 14: unknown tag `recursiv`, did you mean `recursive`?";
     check("a: {}\n\nb c: {tags: [recursiv]}\n", recursive);
-    let twice = CommandTable::read("a b: {}\nb: {}\n").unwrap_err();
+    let twice = CommandTable::read(crate::table::compiled("a b: {}\nb: {}\n")).unwrap_err();
     assert_eq!(twice, "commands.yaml:2: `b` has two entries");
 }
