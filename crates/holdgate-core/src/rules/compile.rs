@@ -62,10 +62,11 @@ impl Adjustment {
     }
 }
 
-/// The rules of one file.
-pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
-    let report = Report::new(file.name, file.text);
-    let specs = RuleFileSpec::read(&report.source, MAX_DEPTH)?;
+/// The sound rules of one file, and all errors in it.
+pub(super) fn read(file: RuleFile<'_>) -> (FileRules, Vec<RuleError>) {
+    let mut report = Report::new(file.name, file.text);
+    let specs = RuleFileSpec::read(&report.source, MAX_DEPTH);
+    report.errors = specs.errors;
     let mut reader = Reader {
         report,
         tier: file.tier,
@@ -77,13 +78,28 @@ pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
         let what =
             format!("a project's file can have at most {MAX_PROJECT_RULES} rules and adjustments");
         reader.error(Mark::default(), what);
-        return Err(reader.report.errors);
+        return (FileRules::default(), reader.report.errors);
     }
-    let rules = specs.entries.into_iter();
-    let rules = rules.map(|spec| reader.rule(spec)).collect();
-    let adjusted = specs.adjust.iter();
-    let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
-    reader.report.finish(FileRules { rules, adjusted })
+    let mut read = FileRules::default();
+    for (spec, is_whole) in specs.entries {
+        reader.report.is_partial = !is_whole;
+        let before = reader.report.errors.len();
+        let rule = reader.rule(spec);
+        if is_whole && reader.report.errors.len() == before {
+            read.rules.push(rule);
+        }
+    }
+    for (spec, is_whole) in &specs.adjust {
+        reader.report.is_partial = !is_whole;
+        let before = reader.report.errors.len();
+        let adjustment = reader.adjustment(spec);
+        if *is_whole && reader.report.errors.len() == before {
+            read.adjusted.push(adjustment);
+        }
+    }
+    let mut errors = reader.report.errors;
+    errors.sort_by_key(RuleError::place);
+    (read, errors)
 }
 
 impl Reader {
@@ -287,7 +303,7 @@ impl Reader {
         let other = if allows { "ask" } else { "allow" };
         for (key, count) in [(verb, meets), (other, others)] {
             if count == 0 {
-                self.error(
+                self.report.absent(
                     at,
                     format!("a rule needs an example of both kinds: add one to `examples.{key}`"),
                 );

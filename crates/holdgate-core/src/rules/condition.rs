@@ -65,9 +65,9 @@ impl Reader {
         }
         let only_not = spec.value.is_only_not();
         match call.needs() {
-            Some(_) if only_not => self.error(spec.referenced, NOTHING_DONE),
-            None => self.error(spec.referenced, NOTHING_DONE),
-            Some(kinds) if kinds.is_empty() => self.error(
+            Some(_) if only_not => self.report.absent(spec.referenced, NOTHING_DONE),
+            None => self.report.absent(spec.referenced, NOTHING_DONE),
+            Some(kinds) if kinds.is_empty() => self.report.absent(
                 spec.referenced,
                 "no single effect can meet all of this; to match several effects of a call, \
                  write `all: [{…}, {…}]`",
@@ -117,7 +117,8 @@ impl Reader {
 
     fn not_empty<T>(&mut self, parts: &Spanned<Vec<T>>, key: &str) {
         if parts.value.is_empty() {
-            self.error(parts.referenced, format!("`{key}` needs a condition"));
+            let what = format!("`{key}` needs a condition");
+            self.report.absent(parts.referenced, what);
         }
     }
 
@@ -125,7 +126,7 @@ impl Reader {
     pub(super) fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
         let condition = &spec.value;
         if *condition == ConditionSpec::default() {
-            self.error(
+            self.report.absent(
                 spec.referenced,
                 "an empty condition matches everything: say which effect to match",
             );

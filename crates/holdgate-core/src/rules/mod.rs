@@ -19,12 +19,14 @@
 //!
 //! `spec.rs` is a file as written. `compile.rs` and `condition.rs` turn it into the types of
 //! `rule.rs` and `when.rs`; `set.rs` is the set of all rules; `examples.rs` tries the examples;
-//! `report.rs` reports errors with their position.
+//! `report.rs` reports errors with their position, `faults.rs` finds all of them in a file whose form
+//! is wrong.
 
 mod built_in;
 mod compile;
 mod condition;
 mod examples;
+mod faults;
 mod file;
 mod index;
 mod lazy;

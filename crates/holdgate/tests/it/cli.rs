@@ -230,6 +230,19 @@ fn rules_can_be_listed_explained_and_checked() {
     checked("", 1, "`rm -rf /` is not a safer way: `");
     with("glob", "glub");
     checked("", 1, "unknown field `glub`, did you mean `glob`?");
+    // All at once: the form, the words, and the examples of rules that are sound.
+    let other = rule
+        .replace("my-own-rule", "other")
+        .replace("read", "write");
+    let text = rule.replace("glob", "glub").replace("- id", "- od") + &other;
+    std::fs::write(&path, text).unwrap();
+    for wrong in [
+        "mine.yaml:1:3: unknown field `od`",
+        "unknown field `glub`",
+        "`other` does not match this example",
+    ] {
+        checked("", 1, wrong);
+    }
     check("rules check /nonexistent.yaml", 1, "", "/nonexistent.yaml");
 }
 
