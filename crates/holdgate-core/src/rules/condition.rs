@@ -1,12 +1,12 @@
 //! Conditions from their written form.
 
 use super::lazy::LazyRegex;
-use super::reach::Sample;
+use super::reach::{self, Sample};
 use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::sets::Kinds;
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
-use super::when::{Call, HostTest, Names, PathTest, Pattern};
+use super::when::{Call, Globs, HostTest, Names, PathTest, Pattern};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;
@@ -43,7 +43,7 @@ worded! {
 }
 
 impl Provenance {
-    fn tag(self) -> Tag {
+    pub(super) fn tag(self) -> Tag {
         match self {
             Provenance::Untrusted => Tag::Untrusted,
             Provenance::Exposed => Tag::Exposed,
@@ -199,19 +199,58 @@ impl Reader {
         }
     }
 
-    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<PathGlobs> {
+    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<Globs> {
         let words = each(words?);
-        match PathGlobs::read(words.iter().map(|(pattern, _)| pattern.as_str())) {
-            Ok(globs) => Some(globs),
-            Err((at, error)) => {
-                let (pattern, at) = words.get(at)?;
-                self.error(
-                    *at,
-                    format!("`{pattern}` is not a valid glob: {}", error.kind()),
-                );
-                None
-            }
+        for (glob, at) in &words {
+            self.check_glob(glob, *at);
         }
+        let in_project = words.iter().filter_map(|(glob, at)| {
+            let glob = reach::in_project(glob)?;
+            Some((glob, *at))
+        });
+        let in_project: Vec<(&str, Mark)> = in_project.collect();
+        let elsewhere = words.iter().map(|(glob, at)| (glob.as_str(), *at));
+        let elsewhere = elsewhere.filter(|(glob, _)| reach::in_project(glob).is_none());
+        let elsewhere: Vec<(&str, Mark)> = elsewhere.collect();
+        let mut read = |globs: &[(&str, Mark)]| {
+            let read = PathGlobs::read(globs.iter().map(|(glob, _)| *glob));
+            let Err((at, error)) = read else {
+                return read.ok();
+            };
+            let (glob, at) = globs.get(at)?;
+            let what = format!("`{glob}` is not a valid glob: {}", error.kind());
+            self.error(*at, what);
+            None
+        };
+        Some(Globs {
+            anywhere: read(&elsewhere)?,
+            in_project: read(&in_project)?,
+        })
+    }
+
+    /// Globs that could not match what their author means.
+    fn check_glob(&mut self, glob: &str, at: Mark) {
+        if self.tier == Tier::BuiltIn {
+            return;
+        }
+        let what = if glob.is_empty() {
+            "an empty glob matches nothing: write `./**` for the whole project".to_owned()
+        } else if glob.starts_with("../") || glob == ".." {
+            format!(
+                "`{glob}` leads out of the project: write the whole path, from `/` or `~/`, or \
+                 `**/` and its last names"
+            )
+        } else if glob.len() > 1 && glob.ends_with('/') {
+            format!("write `{glob}**` for a folder and all that lies in it")
+        } else if glob.starts_with(['*', '?', '[']) && !glob.contains('/') && glob != "**" {
+            format!(
+                "write `./{glob}` for what lies in the project's folder, or `**/{glob}` for what \
+                 lies in any folder"
+            )
+        } else {
+            return;
+        };
+        self.error(at, what);
     }
 
     fn host(&mut self, spec: &HostSpec) -> HostTest {

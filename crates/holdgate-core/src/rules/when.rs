@@ -266,20 +266,36 @@ impl Names {
     }
 }
 
+/// Globs of paths.
+#[derive(Debug)]
+pub(super) struct Globs {
+    /// `/etc/**`, `~/.ssh/**`, `**/.env`
+    pub(super) anywhere: PathGlobs,
+    /// `src/**`, compared with paths from the project's folder.
+    pub(super) in_project: PathGlobs,
+}
+
+impl Globs {
+    fn find(&self, place: &Place) -> bool {
+        let inside = |path| self.in_project.is_match(path);
+        self.anywhere.find(place) || place.in_project().is_some_and(inside)
+    }
+}
+
 /// What must hold for a path: all of it.
 #[derive(Debug)]
 pub(super) struct PathTest {
     pub(super) within: Vec<PathClass>,
     pub(super) outside: Vec<PathClass>,
-    pub(super) globs: Option<PathGlobs>,
-    pub(super) not_globs: Option<PathGlobs>,
+    pub(super) globs: Option<Globs>,
+    pub(super) not_globs: Option<Globs>,
     /// Paths that the globs match, for comparing with paths that do not name a single file.
     pub(super) samples: Vec<Sample>,
 }
 
 impl PathTest {
     fn holds(&self, effect: &Effect, place: &Place, path_match: PathMatch) -> bool {
-        let any = |globs: &PathGlobs| globs.find(place);
+        let any = |globs: &Globs| globs.find(place);
         let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
         if path_match == PathMatch::Possible && self.samples.iter().any(may_include) {
             return self.is_in_classes(place);

@@ -98,10 +98,13 @@ impl PathTable {
     fn classified(&self, text: &str, world: &World) -> Place {
         let text = without_detours(text);
         let short = short_form(&text, &world.home);
+        let project = world.project.as_ref().unwrap_or(&world.cwd);
+        let project = is_under(&text, project).then_some(project.len());
         let mut place = Place {
             text,
             short,
             classes: Classes::default(),
+            project,
         };
         self.classify(&mut place, world);
         place
@@ -224,6 +227,7 @@ impl PathTable {
             text: String::new(),
             short: short.to_owned(),
             classes: Classes::default(),
+            project: None,
         };
         let mut not = Classes::default();
         for index in self.globs.matches(short) {

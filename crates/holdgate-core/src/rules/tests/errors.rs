@@ -55,6 +55,15 @@ fn an_error_says_where_and_what_to_do() {
         "this is not a valid regular expression: unclosed group",
     );
 
+    wrong(
+        &rule_with("{ path: { glob: [src/**, «infra/»] } }"),
+        "write `infra/**` for a folder and all that lies in it",
+    );
+    wrong(
+        &rule_with("{ path: { not_glob: «'*.md'» } }"),
+        "write `./*.md` for what lies in the project's folder, or `**/*.md` for what lies in any folder",
+    );
+
     let good = rule_with("{ effect: read }");
     let but = |from: &str, to: &str| {
         assert!(good.contains(from), "{from}");
