@@ -11,18 +11,14 @@ use crate::incidents::verdict_style;
 use crate::judging;
 use anstyle::Style;
 use anyhow::Context as _;
-use holdgate_core::rules::RuleSet;
 use holdgate_core::rules::draft::Condition;
-use holdgate_core::{
-    Context, Finding, HeldCall, History, Judgement, Masked, RateLimits, Stack, Verdict,
-};
+use holdgate_core::{Context, Finding, HeldCall, History, Judgement, Masked, RateLimits, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use holdgate_effects::path::{Place, World};
 use holdgate_effects::value::HOLE;
 use std::io::{Read as _, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of standard input: the largest call, and the JSON around it.
@@ -47,7 +43,10 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     };
     let call = call(&text, args.tool.as_deref())?;
     let mut session = judging::session(world(args.project.as_deref(), config)?);
-    let (stack, rules) = stack(args, config, session.world.project.as_deref())?;
+    let project = session.world.project.clone();
+    let in_force = in_force(args, config, project.as_deref())?;
+    let without = || in_force.stack_without_project();
+    let stack = in_force.stack(project.as_deref()).unwrap_or_else(without);
     let drafted = args.rule_for.map(|verdict| {
         let (tool, input) = (call.name.clone(), call.start_input.clone());
         draft::Wanted::new(verdict, &tool.unwrap_or_default(), &input, &session.world)
@@ -59,7 +58,8 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     );
     let (verdict, findings) = (judgement.verdict(), judgement.findings());
     if let Some(wanted) = drafted {
-        let rule = wanted.rule(&judgement, &rules)?;
+        let rules = in_force.rules(project.as_deref());
+        let rule = wanted.rule(&judgement, &rules, &in_force.operator)?;
         write!(out, "{}{rule}", draft::place(args.rule_for, config))?;
         return Ok(true);
     }
@@ -71,12 +71,8 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     Ok(verdict.lets_pass())
 }
 
-/// The stack that would judge the call in this project, without limits on how many come.
-fn stack(
-    args: &CheckArgs,
-    config: &Config,
-    project: Option<&str>,
-) -> anyhow::Result<(Arc<Stack>, Arc<RuleSet>)> {
+/// What would judge the call in this project, without limits on how many come.
+fn in_force(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Result<InForce> {
     let mut config = config.clone();
     config.profile = args.profile.unwrap_or(config.profile);
     config.rates = RateLimits::NONE;
@@ -88,9 +84,7 @@ fn stack(
     if let Some(problem) = news.and_then(|news| news.problem) {
         crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
     }
-    let without = || in_force.stack_without_project();
-    let stack = in_force.stack(project).unwrap_or_else(without);
-    Ok((stack, in_force.rules(project)))
+    Ok(in_force)
 }
 
 pub(crate) fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<World> {
@@ -237,6 +231,18 @@ fn print(
             let tags: Vec<&str> = effect.tags.iter().map(|tag| tag.word()).collect();
             let tags = tags.join(", ");
             line.push_str(&format!("  {dim}[{}]{dim:#}", shorten(&tags, 100)));
+        }
+        if let Some(refs) = &effect.refs {
+            let shown = |text: &str| shorten(&text.replace(HOLE, "?"), 100);
+            for (before, names) in [
+                ("on", refs.branches.iter().collect::<Vec<_>>()),
+                ("to", refs.remote.iter().chain(&refs.url).collect()),
+            ] {
+                let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+                if !names.is_empty() {
+                    line.push_str(&format!("  {dim}{before} {}{dim:#}", names.join(", ")));
+                }
+            }
         }
         let origins: Vec<&str> = effect.origins.names().collect();
         if !origins.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::condition::{Reader, each};
 use super::report::{Mark, Report, RuleError, Source};
-use super::rule::{ExampleCall, RuleLayer, Tier};
+use super::rule::{ExampleCall, ExampleRepository, RuleLayer, Tier};
 use super::scope::Scope;
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
@@ -72,6 +72,7 @@ pub(super) fn read(file: RuleFile<'_>) -> (FileRules, Vec<RuleError>) {
         tier: file.tier,
         layer: file.layer,
         regexes: 0,
+        unknown_counts: true,
     };
     let entries = specs.entries.len() + specs.adjust.len();
     if file.tier == Tier::Project && entries > MAX_PROJECT_RULES {
@@ -133,9 +134,12 @@ impl Reader {
         let stage = spec.stage.as_ref();
         let stage = stage.and_then(|word| self.report.word(word, Stage::read));
         let owasp = spec.owasp.iter().map(|word| self.owasp(word)).collect();
-        let when = self.when(&spec.when);
-        let needs = when.needs().unwrap_or_default();
         let (tried_in, verb) = tried(verdicts);
+        // An exception must be certain.
+        self.unknown_counts = verb != "allow";
+        let when = self.when(&spec.when);
+        self.unknown_counts = true;
+        let needs = when.needs().unwrap_or_default();
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
@@ -315,12 +319,17 @@ impl Reader {
     fn example(&mut self, spec: &Spanned<ExampleSpec>, expect: Expect) -> Example {
         let at = Mark::from(spec.referenced);
         let (mut first, mut files) = (Vec::new(), Vec::new());
+        let mut repository = None;
         let mut call = &spec.value;
         if let ExampleSpec::Call(sequence) = &spec.value
             && let Some(then) = &sequence.then
         {
             first.extend(sequence.first.iter().map(|step| self.step(step, at)));
             files.clone_from(&sequence.files);
+            repository = sequence.branch.as_ref().map(|branch| ExampleRepository {
+                branch: branch.clone(),
+                remotes: sequence.remotes.clone().into_iter().collect(),
+            });
             call = then;
         }
         Example {
@@ -328,6 +337,7 @@ impl Reader {
             call: self.step(call, at),
             first,
             files,
+            repository,
             at,
         }
     }

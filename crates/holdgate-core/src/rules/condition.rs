@@ -6,7 +6,7 @@ use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::sets::Kinds;
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
-use super::when::{Call, Globs, HostTest, Names, PathTest, Pattern};
+use super::when::{Call, Globs, HostTest, Names, PathTest, Pattern, RefTest};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;
@@ -32,6 +32,8 @@ pub(super) struct Reader {
     pub(super) layer: RuleLayer,
     /// Regular expressions so far.
     pub(super) regexes: usize,
+    /// Whether a branch that is not known counts as the one that a condition names.
+    pub(super) unknown_counts: bool,
 }
 
 worded! {
@@ -98,8 +100,25 @@ impl Reader {
     /// A part of an `all`: here, a `not` on its own is about the whole call.
     fn part(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
         match &spec.value.not {
-            Some(not) if spec.value.is_only_not() => Call::Not(Box::new(self.call(not))),
+            Some(not) if spec.value.is_only_not() => {
+                Call::Not(Box::new(self.negated(|reader| reader.call(not))))
+            }
             _ => self.call(spec),
+        }
+    }
+
+    /// What stands under a `not`: there, what is not known must not count.
+    pub(super) fn negated<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.unknown_counts = !self.unknown_counts;
+        let read = read(self);
+        self.unknown_counts = !self.unknown_counts;
+        read
+    }
+
+    fn refs(&mut self, words: &Spanned<Words>) -> RefTest {
+        RefTest {
+            names: self.names(words),
+            unknown: self.unknown_counts,
         }
     }
 
@@ -178,8 +197,13 @@ impl Reader {
             not_from: self.origins(condition.not_from.as_ref()),
             path: condition.path.as_ref().map(|p| self.path(p)),
             host: condition.host.as_ref().map(|h| self.host(h)),
+            branch: condition.branch.as_ref().map(|w| self.refs(w)),
+            remote: condition.remote.as_ref().map(|w| self.refs(w)),
             any,
-            not: condition.not.as_ref().map(|p| Box::new(self.pattern(p))),
+            not: condition
+                .not
+                .as_ref()
+                .map(|not| Box::new(self.negated(|reader| reader.pattern(not)))),
             text: self.regex(condition.text.as_ref()),
             not_text: self.regex(condition.not_text.as_ref()),
             evidence: self.regex(condition.evidence.as_ref()),
@@ -276,6 +300,7 @@ impl Reader {
             .partition(|(name, _)| name.contains(['*', '?', '[', '{']));
         Names {
             exact: exact.into_iter().map(|(name, _)| name).collect(),
+            patterns: globs.iter().map(|(name, _)| name.clone()).collect(),
             globs: self.globs(globs),
         }
     }

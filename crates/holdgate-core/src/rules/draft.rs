@@ -50,6 +50,7 @@ impl Condition {
             let named = named.unwrap_or_default();
             keys.push(("host", format!("{{ in: {class}{named} }}")));
         }
+        keys.extend(refs(effect));
         let origins: Vec<&str> = effect.origins.names().collect();
         if !origins.is_empty() {
             keys.push(("from", format!("[{}]", origins.join(", "))));
@@ -75,6 +76,7 @@ impl Condition {
             let tags = tags(effect);
             let is_plain = tags.is_none() || effect.kind == Kind::Run;
             keys.extend(tags);
+            keys.extend(refs(effect));
             if let Some(text) = effect.text.as_deref().filter(|_| is_plain) {
                 let whole = regex(text);
                 let text = match whole.strip_suffix('$') {
@@ -115,6 +117,32 @@ fn tags(effect: &Effect) -> Option<(&'static str, String)> {
     let tags = effect.tags.iter().filter(|tag| !OTHERWISE.contains(tag));
     let tags: Vec<&str> = tags.map(|tag| tag.word()).collect();
     (!tags.is_empty()).then(|| ("is", format!("[{}]", tags.join(", "))))
+}
+
+/// The branch and the remote, as far as they are known.
+fn refs(effect: &Effect) -> Vec<(&'static str, String)> {
+    let Some(refs) = &effect.refs else {
+        return Vec::new();
+    };
+    let known = |name: &&String| !name.contains(HOLE) && !name.is_empty();
+    let branches: Vec<String> = refs
+        .branches
+        .iter()
+        .filter(known)
+        .map(|b| name(b))
+        .collect();
+    let branches = match branches.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => Some(format!("[{}]", several.join(", "))),
+    };
+    let remote = refs.remote.as_ref().filter(known);
+    let remote = remote.or(refs.url.as_ref().filter(known));
+    let branch = branches.map(|branches| ("branch", branches));
+    branch
+        .into_iter()
+        .chain(remote.map(|remote| ("remote", name(remote))))
+        .collect()
 }
 
 /// A glob that matches this path and no other: from the project's folder, the home, or the root.

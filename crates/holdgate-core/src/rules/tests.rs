@@ -1,3 +1,4 @@
+mod documented;
 mod errors;
 
 use super::*;

@@ -86,7 +86,8 @@ impl Reader {
             return None;
         }
         Some(Timing {
-            before: self.past(spec.before.as_ref()),
+            // What must have been done must be certain.
+            before: self.negated(|reader| reader.past(spec.before.as_ref())),
             since: self.past(spec.since.as_ref()),
             after: self.past(spec.after.as_ref()),
             within: spec.within.as_ref().map_or(usize::MAX, |n| {

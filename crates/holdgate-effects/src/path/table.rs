@@ -79,6 +79,10 @@ impl PathTable {
         if asked.contains(HOLE) || lexical.is(PathClass::Uri) || is_windows(&asked) {
             return lexical;
         }
+        // Standard streams lead to whatever those of the program are.
+        if lexical.is(PathClass::Stream) && lexical.text.starts_with("/dev/std") {
+            return lexical;
+        }
         match facts.real(&asked) {
             Real::At(real) if real != lexical.text => {
                 let mut place = self.classified(&real, world);

@@ -2,7 +2,7 @@
 
 use crate::args::{RuleFor, WrongUse};
 use crate::config::Config;
-use crate::rulebook::PROJECT_FILE;
+use crate::rulebook::{PROJECT_FILE, RuleText};
 use anyhow::Context as _;
 use holdgate_core::rules::draft::{Condition, quoted, word};
 use holdgate_core::rules::{Profile, RuleFile, RuleSet, Tier, Tried, try_examples};
@@ -74,15 +74,20 @@ impl Wanted {
     }
 
     /// The rule as YAML.
-    pub(super) fn rule(&self, judgement: &Judgement, rules: &RuleSet) -> anyhow::Result<String> {
+    pub(super) fn rule(
+        &self,
+        judgement: &Judgement,
+        rules: &RuleSet,
+        others: &[RuleText],
+    ) -> anyhow::Result<String> {
         let (effect, when, only) = self.condition(judgement, rules)?;
         let id = self.id(effect, rules);
         let all = Examples {
             same: self.same(),
             near: self.near(),
         };
-        let tried = self.tried(&self.text(&id, &when, &only, &all), &id)?;
-        let (same, near) = tried.split_at_checked(all.same.len()).unwrap_or_default();
+        let results = tried(&self.text(&id, &when, &only, &all), &id, others)?;
+        let (same, near) = results.split_at_checked(all.same.len()).unwrap_or_default();
         let holds = |examples: &[String], tried: &[Tried]| {
             let holds = examples
                 .iter()
@@ -102,8 +107,9 @@ impl Wanted {
             return Err(WrongUse(what).into());
         }
         let text = self.text(&id, &when, &only, &left);
-        let wrong = self.tried(&text, &id)?;
-        let wrong = wrong.into_iter().find_map(|tried| tried.error);
+        let wrong = tried(&text, &id, others)?
+            .into_iter()
+            .find_map(|tried| tried.error);
         match wrong {
             None if Masked::of(&text).as_str() != text => {
                 let what = "the call contains a secret, which must not be written to a rule";
@@ -156,6 +162,13 @@ impl Wanted {
                 let what = format!("`{rule}` protects Holdgate itself and has no exceptions");
                 return Err(WrongUse(what).into());
             }
+            if rules.rule(rule).is_some_and(|r| r.tier == Tier::Project) {
+                let what = format!(
+                    "`{rule}` stands in the project's {PROJECT_FILE}, from which there are no \
+                     exceptions: change it there"
+                );
+                return Err(WrongUse(what).into());
+            }
             let part = Condition::narrow(about).to_string();
             if !parts.contains(&part) {
                 parts.push(part);
@@ -176,14 +189,6 @@ impl Wanted {
             several => format!("{{ any: [{}] }}", several.join(", ")),
         };
         Ok((effect, when, only))
-    }
-
-    /// What happened to the examples; an error if the rule cannot be read.
-    fn tried(&self, text: &str, id: &str) -> anyhow::Result<Vec<Tried>> {
-        let know = crate::own::knowledge()?;
-        let set = RuleSet::joined(Profile::default(), &[RuleFile::operator("draft", text)])
-            .with_context(|| format!("the drafted rule cannot be read:\n{text}"))?;
-        Ok(try_examples(&set, &know, |rule| rule.id == id))
     }
 
     fn text(&self, id: &str, when: &str, only: &[String], examples: &Examples) -> String {
@@ -305,6 +310,16 @@ impl Wanted {
         }
         free
     }
+}
+
+/// What happens to the examples of the rule among the operator's others; an error if it cannot be read.
+fn tried(text: &str, id: &str, others: &[RuleText]) -> anyhow::Result<Vec<Tried>> {
+    let know = crate::own::knowledge()?;
+    let others = others.iter().map(|o| RuleFile::operator(&o.name, &o.text));
+    let files: Vec<RuleFile<'_>> = others.chain([RuleFile::operator("draft", text)]).collect();
+    let set = RuleSet::joined(Profile::default(), &files)
+        .with_context(|| format!("the drafted rule cannot be read:\n{text}"))?;
+    Ok(try_examples(&set, &know, |rule| rule.id == id))
 }
 
 struct Examples {

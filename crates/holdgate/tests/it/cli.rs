@@ -304,6 +304,50 @@ fn a_drafted_rule_holds_on_its_examples() {
 }
 
 #[test]
+fn a_rule_knows_the_branch_that_is_checked_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = dir.path().join("project");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let rule = "- id: push-to-main\n  do: DENY\n  category: own\n  \
+                when: { effect: vcs, is: push, branch: main, remote: 'https://git.example/*' }\n  \
+                because: main is protected\n  examples:\n    \
+                deny: [git push https://git.example/a main]\n    allow: [git push origin fix]\n";
+    std::fs::write(project.join(".holdgate.yaml"), rule).unwrap();
+    let config = "[remote \"origin\"]\n\turl = https://me@git.example/web\n\
+                  [remote \"fork\"]\n\turl = https://fork.example/web\n";
+    std::fs::write(project.join(".git/config"), config).unwrap();
+    let on = |branch: &str, command: &str| {
+        let head = format!("ref: refs/heads/{branch}\n");
+        std::fs::write(project.join(".git/HEAD"), head).unwrap();
+        let output = run(&[
+            "check",
+            "--project",
+            project.to_str().unwrap(),
+            "--",
+            command,
+        ]);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    has(
+        &on("main", "git push"),
+        "block push-to-main (policy): main is protected\n",
+    );
+    has(&on("main", "git push"), "branch: main, remote: origin");
+    has(&on("fix", "git push"), "verdict audit");
+    has(&on("main", "git push fork"), "verdict audit");
+    has(&on("main", "git push nowhere"), "block push-to-main");
+    // A further working tree of the same repository.
+    let tree = project.join("tree");
+    std::fs::create_dir_all(project.join(".git/worktrees/tree")).unwrap();
+    std::fs::create_dir_all(&tree).unwrap();
+    std::fs::write(tree.join(".git"), "gitdir: ../.git/worktrees/tree\n").unwrap();
+    let own = project.join(".git/worktrees/tree");
+    std::fs::write(own.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(own.join("commondir"), "../..\n").unwrap();
+    has(&on("fix", "cd tree && git push"), "block push-to-main");
+}
+
+#[test]
 fn every_rule_file_is_built_in() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let output = run(&["rules", "list", "--json"]);
