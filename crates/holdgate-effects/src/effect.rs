@@ -4,7 +4,7 @@ use crate::host::Host;
 use crate::json::Json;
 use crate::path::Place;
 use crate::tag::Tag;
-use crate::value::Origins;
+use crate::value::{HOLE, Origins};
 use crate::worded::worded;
 use std::sync::Arc;
 
@@ -53,6 +53,8 @@ pub struct Actor {
     pub evidence: Arc<str>,
     /// What holds for all that it does.
     pub tags: Vec<Tag>,
+    /// What version control acts on.
+    pub refs: Option<Arc<Refs>>,
 }
 
 impl Actor {
@@ -62,6 +64,7 @@ impl Actor {
             program: program.into(),
             evidence: evidence.into(),
             tags: Vec::new(),
+            refs: None,
         }
     }
 
@@ -99,6 +102,7 @@ impl Actor {
             text: None,
             origins: Origins::NONE,
             sources: Vec::new(),
+            refs: self.refs.clone(),
             unconditional: true,
         }
     }
@@ -109,6 +113,26 @@ pub fn allocated(bytes: usize) -> usize {
     match bytes {
         0 => 0,
         bytes => (bytes + 8).next_multiple_of(16).max(32),
+    }
+}
+
+/// The branches and the remote that version control acts on. What is not known is a
+/// [`HOLE`](crate::value::HOLE).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Refs {
+    /// The branches that it acts on, or may act on: those of the remote for a push, the one that is
+    /// checked out for all else.
+    pub branches: Vec<String>,
+    /// The remote's name, if it has one.
+    pub remote: Option<String>,
+    /// The remote's address, without the user in it.
+    pub url: Option<String>,
+}
+
+impl Refs {
+    /// Whether a branch among them is not known.
+    pub fn has_unknown_branch(&self) -> bool {
+        self.branches.iter().any(|branch| branch.contains(HOLE))
     }
 }
 
@@ -133,6 +157,8 @@ pub struct Effect {
     pub origins: Origins,
     /// The hosts and paths that it came from.
     pub sources: Vec<Arc<str>>,
+    /// The branches and the remote that version control acts on.
+    pub refs: Option<Arc<Refs>>,
     /// Whether it was done if the call succeeded: it stands in no branch that may not be taken, and
     /// its failure would have been the call's.
     pub unconditional: bool,
@@ -218,6 +244,15 @@ impl Effect {
         if let Some(text) = &self.text {
             bytes += allocated(text.len() + 16);
         }
+        if let Some(refs) = &self.refs
+            && !before
+                .and_then(|b| b.refs.as_ref())
+                .is_some_and(|other| Arc::ptr_eq(refs, other))
+        {
+            let texts = refs.branches.iter().chain(&refs.remote).chain(&refs.url);
+            bytes += allocated(size_of::<Refs>() + 16);
+            bytes += texts.map(|text| 24 + allocated(text.len())).sum::<usize>();
+        }
         let sources = self.sources.iter().map(|s| allocated(s.len() + 16));
         let list = allocated(self.sources.capacity() * size_of::<Arc<str>>());
         bytes + list + sources.sum::<usize>()
@@ -250,6 +285,18 @@ impl Effect {
         if let Some(text) = &self.text {
             json.set("text", crate::json::shorten(text, 200).into());
         }
+        if let Some(refs) = &self.refs {
+            let shown = |text: &String| text.replace(HOLE, "?");
+            if !refs.branches.is_empty() {
+                json.set("branch", list(refs.branches.iter().map(shown).collect()));
+            }
+            if let Some(remote) = &refs.remote {
+                json.set("remote", shown(remote).into());
+            }
+            if let Some(url) = &refs.url {
+                json.set("remote_url", shown(url).into());
+            }
+        }
         if self.origins != Origins::NONE {
             json.set(
                 "from",
@@ -270,6 +317,7 @@ pub struct EffectKey {
     text: Option<Arc<str>>,
     tags: Vec<Tag>,
     origins: Vec<&'static str>,
+    refs: Option<Arc<Refs>>,
 }
 
 impl EffectKey {
@@ -283,6 +331,7 @@ impl EffectKey {
             text: effect.text.clone(),
             tags: effect.tags.clone(),
             origins: effect.origins.names().collect(),
+            refs: effect.refs.clone(),
         }
     }
 }

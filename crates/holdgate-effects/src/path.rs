@@ -30,9 +30,20 @@ pub struct Place {
     pub short: String,
     /// What is kept there.
     pub classes: Classes,
+    /// If it lies in the project, the bytes of the text that name the project.
+    pub project: Option<usize>,
 }
 
 impl Place {
+    /// The path from the project's folder, if it lies there: `src/main.rs`, or `.` for that folder itself.
+    pub fn in_project(&self) -> Option<&str> {
+        let inside = self.text.get(self.project?..)?;
+        match inside.trim_start_matches('/') {
+            "" => Some("."),
+            inside => Some(inside),
+        }
+    }
+
     /// Whether it is of a class.
     pub fn is(&self, class: PathClass) -> bool {
         self.classes.has(class)

@@ -15,22 +15,24 @@ mod network;
 pub(crate) use network::hides_secret;
 mod packages;
 mod publishers;
+mod repository;
 mod settings;
 mod target;
 mod touch;
 mod tries;
 
 pub(crate) use packages::is_other_package;
+pub(crate) use repository::Repository;
 pub(crate) use touch::is_sensitive;
 
-use crate::effect::{Actor, Effect};
+use crate::effect::{Actor, Effect, Kind};
 use crate::fuel::{Fuel, OutOfFuel};
 use crate::knowledge::Knowledge;
 use crate::language::Language;
 use crate::path::{PathClass, Place, World};
 use crate::syntax::Node;
 use crate::tag::Tag;
-use crate::traces::{Files, Traces};
+use crate::traces::{self, Files, Head, Traces};
 use crate::value::{Origins, Value};
 use folder::Folder;
 use std::cell::Cell;
@@ -75,6 +77,28 @@ pub(crate) trait Interpreter: std::fmt::Debug {
     ) -> Fueled<Value>;
 }
 
+/// Where nothing is kept: what is written there is thrown away, or shown.
+const DISCARDS: [&str; 7] = [
+    "/dev/null",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/fd/1",
+    "/dev/fd/2",
+    "/proc/self/fd/1",
+    "/proc/self/fd/2",
+];
+
+/// Whether it only writes to where nothing is kept. What is moved there is lost.
+fn is_discarded(effect: &Effect) -> bool {
+    let is_discard = |place: &Place| {
+        let name = place.in_project().unwrap_or(&place.text);
+        DISCARDS.contains(&place.text.as_str()) || name.eq_ignore_ascii_case("NUL")
+    };
+    effect.kind == Kind::Write
+        && &*effect.program != "mv"
+        && effect.path.as_ref().is_some_and(is_discard)
+}
+
 /// One call under way.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
@@ -109,6 +133,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that the call has set.
     pub(crate) remotes: HashMap<String, Value>,
+    /// Which branches are checked out, where the call has changed that.
+    pub(crate) heads: Vec<Head>,
     /// Names of this machine that lead to another one, and where to.
     pub(crate) forwards: Vec<(String, Value)>,
     /// Folders whose content came from the network, with the hosts.
@@ -160,6 +186,7 @@ impl<'a> Scene<'a> {
             lasting: _,
             hook_folders,
             remotes,
+            heads,
             forwards,
             fetched_folders,
             unpacked,
@@ -185,6 +212,7 @@ impl<'a> Scene<'a> {
             positional: Vec::new(),
             hook_folders,
             remotes,
+            heads: traces::uncertain(heads),
             forwards,
             fetched_folders,
             unpacked,
@@ -226,6 +254,7 @@ impl<'a> Scene<'a> {
             moved: self.moved,
             hook_folders: self.hook_folders,
             remotes: self.remotes,
+            heads: self.heads,
             forwards: self.forwards,
             fetched_folders: self.fetched_folders,
             unpacked: self.unpacked,
@@ -242,6 +271,9 @@ impl<'a> Scene<'a> {
         self.fuel.spend(if pointed { 300 } else { 40 })?;
         if self.effects.len() >= MAX_EFFECTS {
             return Err(OutOfFuel);
+        }
+        if is_discarded(&effect) {
+            return Ok(());
         }
         let mut effect = effect;
         if self.written {

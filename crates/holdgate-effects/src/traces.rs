@@ -22,6 +22,33 @@ const MAX_FOLDERS: usize = 64;
 /// What has such content must not be taken for what was always there.
 pub(crate) const LOOSE: Origins = Origins::FETCHED.and(Origins::DECODED).and(Origins::SECRET);
 
+/// The branch that calls have checked out in a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The repository's own folder.
+    pub(crate) repository: String,
+    /// The branches that may be checked out.
+    pub(crate) branches: Vec<String>,
+    /// Whether it may also be the one that the disk names: what was to change it may have failed.
+    pub(crate) or_disk: bool,
+}
+
+impl Head {
+    /// About how many bytes it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        let branches = self.branches.iter().map(|branch| 32 + branch.len());
+        128 + self.repository.len() + branches.sum::<usize>()
+    }
+}
+
+/// The same for calls after those that are to change it: they may fail.
+pub(crate) fn uncertain(mut heads: Vec<Head>) -> Vec<Head> {
+    for head in &mut heads {
+        head.or_disk = true;
+    }
+    heads
+}
+
 /// What was made, moved and set.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
@@ -41,6 +68,8 @@ pub struct Traces {
     pub(crate) hook_folders: Vec<String>,
     /// Where git's remotes lead that were set.
     pub(crate) remotes: HashMap<String, Value>,
+    /// Which branches git was told to check out.
+    pub(crate) heads: Vec<Head>,
     /// Names of this machine that lead to another one, and where to.
     pub(crate) forwards: Vec<(String, Value)>,
     /// Folders whose content came from the network, with the hosts.
@@ -60,6 +89,7 @@ impl Traces {
             && self.moved.is_empty()
             && self.hook_folders.is_empty()
             && self.remotes.is_empty()
+            && self.heads.is_empty()
             && self.forwards.is_empty()
             && self.fetched_folders.is_empty()
             && self.unpacked.is_empty()
@@ -96,6 +126,13 @@ impl Traces {
                 .collect();
             if self.variables.len() < MAX_KEPT && !values.is_empty() {
                 self.variables.insert(name, values);
+            }
+        }
+        for head in later.heads {
+            // A later call knew those before it.
+            self.heads.retain(|h| h.repository != head.repository);
+            if self.heads.len() < MAX_FOLDERS {
+                self.heads.push(head);
             }
         }
         for forward in later.forwards {
@@ -236,7 +273,11 @@ impl Traces {
         let names = names.chain(folders.map(|(folder, _)| folder));
         let names = names.chain(&self.pieces).chain(&self.lasting);
         let names = names.map(String::as_str).chain(self.files.paths());
-        links.sum::<usize>() + names.map(|name| 128 + name.len()).sum::<usize>() + self.text_bytes()
+        let heads = self.heads.iter().map(Head::bytes).sum::<usize>();
+        heads
+            + links.sum::<usize>()
+            + names.map(|name| 128 + name.len()).sum::<usize>()
+            + self.text_bytes()
     }
 
     fn text_bytes(&self) -> usize {

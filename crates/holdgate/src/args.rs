@@ -7,7 +7,7 @@ mod incidents;
 mod rules;
 mod train;
 
-pub use check::CheckArgs;
+pub use check::{CheckArgs, RuleFor};
 pub use eval::EvalArgs;
 pub use hook::{DoctorArgs, HookAgent, HookArgs, SetupArgs, UninstallArgs};
 pub use incidents::{Filter, IncidentArgs, WhyArgs};

@@ -1,25 +1,24 @@
 //! `holdgate check`: one call through the same judging as in the proxy, and why it ends as it does.
 
+mod draft;
 mod result;
 
 use crate::args::{CheckArgs, WrongUse};
 use crate::config::Config;
-use crate::facts::Place;
+use crate::facts::Place as Where;
 use crate::in_force::InForce;
 use crate::incidents::verdict_style;
 use crate::judging;
 use anstyle::Style;
 use anyhow::Context as _;
-use holdgate_core::{
-    Context, Finding, HeldCall, History, Judgement, Masked, RateLimits, Stack, Verdict,
-};
+use holdgate_core::rules::draft::Condition;
+use holdgate_core::{Context, Finding, HeldCall, History, Judgement, Masked, RateLimits, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
-use holdgate_effects::path::World;
+use holdgate_effects::path::{Place, World};
 use holdgate_effects::value::HOLE;
 use std::io::{Read as _, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of standard input: the largest call, and the JSON around it.
@@ -44,13 +43,26 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     };
     let call = call(&text, args.tool.as_deref())?;
     let mut session = judging::session(world(args.project.as_deref(), config)?);
-    let stack = stack(args, config, session.world.project.as_deref())?;
+    let project = session.world.project.clone();
+    let in_force = in_force(args, config, project.as_deref())?;
+    let without = || in_force.stack_without_project();
+    let stack = in_force.stack(project.as_deref()).unwrap_or_else(without);
+    let drafted = args.rule_for.map(|verdict| {
+        let (tool, input) = (call.name.clone(), call.start_input.clone());
+        draft::Wanted::new(verdict, &tool.unwrap_or_default(), &input, &session.world)
+    });
     let judgement = stack.judge(
         call,
         &mut session,
         &Context::new(&History::default(), Duration::ZERO),
     );
     let (verdict, findings) = (judgement.verdict(), judgement.findings());
+    if let Some(wanted) = drafted {
+        let rules = in_force.rules(project.as_deref());
+        let rule = wanted.rule(&judgement, &rules, &in_force.operator)?;
+        write!(out, "{}{rule}", draft::place(args.rule_for, config))?;
+        return Ok(true);
+    }
     if args.json {
         print_json(&judgement, verdict, findings, out)?;
     } else {
@@ -59,8 +71,8 @@ pub fn run(args: &CheckArgs, config: &Config, out: &mut impl Write) -> anyhow::R
     Ok(verdict.lets_pass())
 }
 
-/// The stack that would judge the call in this project, without limits on how many come.
-fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Result<Arc<Stack>> {
+/// What would judge the call in this project, without limits on how many come.
+fn in_force(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Result<InForce> {
     let mut config = config.clone();
     config.profile = args.profile.unwrap_or(config.profile);
     config.rates = RateLimits::NONE;
@@ -72,8 +84,7 @@ fn stack(args: &CheckArgs, config: &Config, project: Option<&str>) -> anyhow::Re
     if let Some(problem) = news.and_then(|news| news.problem) {
         crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
     }
-    let without = || in_force.stack_without_project();
-    Ok(in_force.stack(project).unwrap_or_else(without))
+    Ok(in_force)
 }
 
 pub(crate) fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<World> {
@@ -83,9 +94,9 @@ pub(crate) fn world(project: Option<&Path>, config: &Config) -> anyhow::Result<W
         None => here,
     };
     let know = crate::own::knowledge()?;
-    let place = Place {
+    let place = Where {
         project: project.to_str().map(str::to_owned),
-        ..Place::of(config, None)
+        ..Where::of(config, None)
     };
     Ok(place.world(&know))
 }
@@ -166,7 +177,7 @@ fn print_json(
     findings: &[Finding],
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let effects = judgement.effects.iter().map(Effect::to_json).collect();
+    let effects = judgement.effects.iter().map(effect_json).collect();
     let findings = findings.iter().map(Finding::to_json).collect();
     let json = Json::object([
         ("verdict", verdict.word().into()),
@@ -177,6 +188,17 @@ fn print_json(
     Ok(writeln!(out, "{}", Masked::json(json))?)
 }
 
+/// An effect with all that a rule can match, and the condition that does.
+fn effect_json(effect: &Effect) -> Json<'static> {
+    let mut json = effect.to_json();
+    json.set("evidence", effect.evidence.to_string().into());
+    if let Some(inside) = effect.path.as_ref().and_then(Place::in_project) {
+        json.set("path_in_project", inside.to_owned().into());
+    }
+    json.set("when", Condition::whole(effect).to_string().into());
+    json
+}
+
 fn print(
     judgement: &Judgement,
     verdict: Verdict,
@@ -185,7 +207,11 @@ fn print(
 ) -> anyhow::Result<()> {
     let (bold, dim) = (Style::new().bold(), Style::new().dimmed());
     if !judgement.effects.is_empty() {
-        writeln!(out, "{bold}What it does{bold:#}")?;
+        writeln!(
+            out,
+            "{bold}What it does{bold:#}{dim}, and under each effect the condition of a rule that \
+             matches it{dim:#}"
+        )?;
     }
     for effect in &judgement.effects {
         // What cannot be known has a mark of its own inside, and dots for people.
@@ -206,11 +232,31 @@ fn print(
             let tags = tags.join(", ");
             line.push_str(&format!("  {dim}[{}]{dim:#}", shorten(&tags, 100)));
         }
+        if let Some(refs) = &effect.refs {
+            let shown = |text: &str| shorten(&text.replace(HOLE, "?"), 100);
+            for (before, names) in [
+                ("on", refs.branches.iter().collect::<Vec<_>>()),
+                ("to", refs.remote.iter().chain(&refs.url).collect()),
+            ] {
+                let names: Vec<String> = names.iter().map(|name| shown(name)).collect();
+                if !names.is_empty() {
+                    line.push_str(&format!("  {dim}{before} {}{dim:#}", names.join(", ")));
+                }
+            }
+        }
         let origins: Vec<&str> = effect.origins.names().collect();
         if !origins.is_empty() {
             line.push_str(&format!("  {dim}from {}{dim:#}", origins.join(", ")));
         }
         writeln!(out, "{line}")?;
+        let when = Condition::whole(effect).to_string();
+        let when = Masked::start(&when, 1_000);
+        let note = if Condition::is_for_deny_only(effect) {
+            "  # only DENY rules match it"
+        } else {
+            ""
+        };
+        writeln!(out, "    {dim}when: {when}{note}{dim:#}")?;
     }
     print_findings(findings, out)?;
     let style = verdict_style(verdict.word());

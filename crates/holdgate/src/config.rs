@@ -10,7 +10,7 @@ mod spillage;
 mod values;
 
 pub use bridge::BridgeSettings;
-use explain::{explain, explain_at, reason};
+use explain::{explain_at, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
 pub use ready::{ClassifierMode, Config, Flags, Operator, OtherUpstreams, Unreadable};
@@ -94,9 +94,13 @@ impl Config {
         let file = named.or_else(|| usual.filter(|path| path.exists()));
 
         let text = file.as_deref().map(read_text).transpose()?;
-        let mut written = match (&file, &text) {
-            (Some(path), Some(text)) => read_file(path, text)?,
-            (_, _) => ConfigFile::default(),
+        let read = match (&file, &text) {
+            (Some(path), Some(text)) => explain::read(&path.display().to_string(), text),
+            (_, _) => Ok(ConfigFile::default()),
+        };
+        let (mut written, mut errors) = match read {
+            Ok(written) => (written, Vec::new()),
+            Err(errors) => (ConfigFile::default(), errors),
         };
         let mut ignored = Vec::new();
         for (key, value) in &environment {
@@ -108,10 +112,16 @@ impl Config {
             }
             let section = name.split('_').next().unwrap_or_default().to_lowercase();
             if SECTIONS.contains(&section.as_str()) && name.contains('_') {
-                written.overlay(read_variable(key, value)?);
+                match read_variable(key, value) {
+                    Ok(read) => written.overlay(read),
+                    Err(error) => errors.push(error),
+                }
             } else {
                 ignored.push(key.clone());
             }
+        }
+        if !errors.is_empty() {
+            return Err(ConfigError(errors.join("\n\n")));
         }
         let state_dir = flags
             .state_dir
@@ -182,12 +192,8 @@ fn read_text(path: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(path).map_err(wrong)
 }
 
-fn read_file(path: &Path, text: &str) -> Result<ConfigFile, ConfigError> {
-    toml::from_str(text).map_err(|e| ConfigError(explain(&path.display().to_string(), text, &e)))
-}
-
 /// `HOLDGATE_GUARD_ON_BLOCK=continue` stands for `[guard]` `on_block = "continue"`.
-fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
+fn read_variable(key: &str, value: &str) -> Result<ConfigFile, String> {
     let name = key.strip_prefix(VARIABLES).unwrap_or(key).to_lowercase();
     let (section, field) = name.split_once('_').unwrap_or((&name, ""));
     // A value that is not TOML by itself, such as `10s`, is a string.
@@ -195,8 +201,7 @@ fn read_variable(key: &str, value: &str) -> Result<ConfigFile, ConfigError> {
     let plain = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
     let value = if plain { value } else { &quoted };
     let text = format!("{section}.{field} = {value}");
-    toml::from_str(&text)
-        .map_err(|e| ConfigError(format!("environment variable {key}: {}", reason(&e))))
+    toml::from_str(&text).map_err(|e| format!("environment variable {key}: {}", reason(&e)))
 }
 
 #[cfg(test)]

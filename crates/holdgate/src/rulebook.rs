@@ -4,7 +4,7 @@
 //! are those of every other project, and a repository must not be able to stop all work with an
 //! error.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use holdgate_core::rules::{Profile, RuleErrors, RuleFile, RuleSet, Tier};
 use holdgate_core::watch::{self, Commands, PatternFile, Patterns};
 use holdgate_effects::Knowledge;
@@ -91,9 +91,15 @@ pub fn patterns(dirs: &[PathBuf], commands: &Commands) -> anyhow::Result<Arc<Pat
 
 /// The operator's files in these folders, by folder and name. A folder that is not there is empty.
 pub fn operator_files(dirs: &[PathBuf]) -> anyhow::Result<Vec<RuleText>> {
-    let mut files = Vec::new();
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
     for path in operator_paths(dirs)? {
-        files.push(read(&path, Tier::Operator)?);
+        match read(&path, Tier::Operator) {
+            Ok(file) => files.push(file),
+            Err(error) => errors.push(format!("{error:#}")),
+        }
+    }
+    if !errors.is_empty() {
+        bail!("{}", errors.join("\n"));
     }
     Ok(files)
 }

@@ -124,7 +124,7 @@ fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Resu
     let texts = read(files)?;
     let set = match set(&texts, files.alone) {
         Ok(set) => set,
-        Err(errors) => return report(&errors, out),
+        Err(errors) => return report(&with_examples(&texts, files.alone, errors)?, out),
     };
     let own = |rule: &Rule| {
         let place = rule.place();
@@ -132,6 +132,21 @@ fn check(files: &RuleFiles, verbose: bool, out: &mut impl Write) -> anyhow::Resu
         texts.iter().any(|(name, _)| of(name))
     };
     try_all(&set, own, verbose, out)
+}
+
+/// The errors, with those in the examples of the sound rules.
+fn with_examples(
+    texts: &[(String, String)],
+    alone: bool,
+    errors: RuleErrors,
+) -> anyhow::Result<RuleErrors> {
+    if alone {
+        return Ok(errors);
+    }
+    let files: Vec<RuleFile<'_>> = texts.iter().map(|(n, t)| file(n, t)).collect();
+    let know = crate::own::knowledge()?;
+    let all = RuleSet::load(Profile::default(), &files, &know);
+    Ok(all.err().unwrap_or(errors))
 }
 
 /// Tries the examples of the rules that `which` picks, and says which do not hold.

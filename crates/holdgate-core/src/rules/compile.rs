@@ -2,7 +2,7 @@
 
 use super::condition::{Reader, each};
 use super::report::{Mark, Report, RuleError, Source};
-use super::rule::{ExampleCall, RuleLayer, Tier};
+use super::rule::{ExampleCall, ExampleRepository, RuleLayer, Tier};
 use super::scope::Scope;
 use super::spec::{AdjustSpec, ExampleSpec, ExamplesSpec, RuleFileSpec, RuleSpec};
 use super::when::Call;
@@ -62,28 +62,45 @@ impl Adjustment {
     }
 }
 
-/// The rules of one file.
-pub(super) fn read(file: RuleFile<'_>) -> Result<FileRules, Vec<RuleError>> {
-    let report = Report::new(file.name, file.text);
-    let specs = RuleFileSpec::read(&report.source, MAX_DEPTH)?;
+/// The sound rules of one file, and all errors in it.
+pub(super) fn read(file: RuleFile<'_>) -> (FileRules, Vec<RuleError>) {
+    let mut report = Report::new(file.name, file.text);
+    let specs = RuleFileSpec::read(&report.source, MAX_DEPTH);
+    report.errors = specs.errors;
     let mut reader = Reader {
         report,
         tier: file.tier,
         layer: file.layer,
         regexes: 0,
+        unknown_counts: true,
     };
     let entries = specs.entries.len() + specs.adjust.len();
     if file.tier == Tier::Project && entries > MAX_PROJECT_RULES {
         let what =
             format!("a project's file can have at most {MAX_PROJECT_RULES} rules and adjustments");
         reader.error(Mark::default(), what);
-        return Err(reader.report.errors);
+        return (FileRules::default(), reader.report.errors);
     }
-    let rules = specs.entries.into_iter();
-    let rules = rules.map(|spec| reader.rule(spec)).collect();
-    let adjusted = specs.adjust.iter();
-    let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
-    reader.report.finish(FileRules { rules, adjusted })
+    let mut read = FileRules::default();
+    for (spec, is_whole) in specs.entries {
+        reader.report.is_partial = !is_whole;
+        let before = reader.report.errors.len();
+        let rule = reader.rule(spec);
+        if is_whole && reader.report.errors.len() == before {
+            read.rules.push(rule);
+        }
+    }
+    for (spec, is_whole) in &specs.adjust {
+        reader.report.is_partial = !is_whole;
+        let before = reader.report.errors.len();
+        let adjustment = reader.adjustment(spec);
+        if *is_whole && reader.report.errors.len() == before {
+            read.adjusted.push(adjustment);
+        }
+    }
+    let mut errors = reader.report.errors;
+    errors.sort_by_key(RuleError::place);
+    (read, errors)
 }
 
 impl Reader {
@@ -117,9 +134,12 @@ impl Reader {
         let stage = spec.stage.as_ref();
         let stage = stage.and_then(|word| self.report.word(word, Stage::read));
         let owasp = spec.owasp.iter().map(|word| self.owasp(word)).collect();
-        let when = self.when(&spec.when);
-        let needs = when.needs().unwrap_or_default();
         let (tried_in, verb) = tried(verdicts);
+        // An exception must be certain.
+        self.unknown_counts = verb != "allow";
+        let when = self.when(&spec.when);
+        self.unknown_counts = true;
+        let needs = when.needs().unwrap_or_default();
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
@@ -287,7 +307,7 @@ impl Reader {
         let other = if allows { "ask" } else { "allow" };
         for (key, count) in [(verb, meets), (other, others)] {
             if count == 0 {
-                self.error(
+                self.report.absent(
                     at,
                     format!("a rule needs an example of both kinds: add one to `examples.{key}`"),
                 );
@@ -299,12 +319,17 @@ impl Reader {
     fn example(&mut self, spec: &Spanned<ExampleSpec>, expect: Expect) -> Example {
         let at = Mark::from(spec.referenced);
         let (mut first, mut files) = (Vec::new(), Vec::new());
+        let mut repository = None;
         let mut call = &spec.value;
         if let ExampleSpec::Call(sequence) = &spec.value
             && let Some(then) = &sequence.then
         {
             first.extend(sequence.first.iter().map(|step| self.step(step, at)));
             files.clone_from(&sequence.files);
+            repository = sequence.branch.as_ref().map(|branch| ExampleRepository {
+                branch: branch.clone(),
+                remotes: sequence.remotes.clone().into_iter().collect(),
+            });
             call = then;
         }
         Example {
@@ -312,6 +337,7 @@ impl Reader {
             call: self.step(call, at),
             first,
             files,
+            repository,
             at,
         }
     }

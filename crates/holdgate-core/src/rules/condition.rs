@@ -1,12 +1,12 @@
 //! Conditions from their written form.
 
 use super::lazy::LazyRegex;
-use super::reach::Sample;
+use super::reach::{self, Sample};
 use super::report::{Mark, Report};
 use super::rule::{RuleLayer, Tier};
 use super::sets::Kinds;
 use super::spec::{ConditionSpec, HostSpec, PathSpec, Words};
-use super::when::{Call, HostTest, Names, PathTest, Pattern};
+use super::when::{Call, Globs, HostTest, Names, PathTest, Pattern, RefTest};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use holdgate_effects::effect::Kind;
 use holdgate_effects::host::HostClass;
@@ -32,6 +32,8 @@ pub(super) struct Reader {
     pub(super) layer: RuleLayer,
     /// Regular expressions so far.
     pub(super) regexes: usize,
+    /// Whether a branch that is not known counts as the one that a condition names.
+    pub(super) unknown_counts: bool,
 }
 
 worded! {
@@ -43,7 +45,7 @@ worded! {
 }
 
 impl Provenance {
-    fn tag(self) -> Tag {
+    pub(super) fn tag(self) -> Tag {
         match self {
             Provenance::Untrusted => Tag::Untrusted,
             Provenance::Exposed => Tag::Exposed,
@@ -65,9 +67,9 @@ impl Reader {
         }
         let only_not = spec.value.is_only_not();
         match call.needs() {
-            Some(_) if only_not => self.error(spec.referenced, NOTHING_DONE),
-            None => self.error(spec.referenced, NOTHING_DONE),
-            Some(kinds) if kinds.is_empty() => self.error(
+            Some(_) if only_not => self.report.absent(spec.referenced, NOTHING_DONE),
+            None => self.report.absent(spec.referenced, NOTHING_DONE),
+            Some(kinds) if kinds.is_empty() => self.report.absent(
                 spec.referenced,
                 "no single effect can meet all of this; to match several effects of a call, \
                  write `all: [{…}, {…}]`",
@@ -98,8 +100,25 @@ impl Reader {
     /// A part of an `all`: here, a `not` on its own is about the whole call.
     fn part(&mut self, spec: &Spanned<ConditionSpec>) -> Call {
         match &spec.value.not {
-            Some(not) if spec.value.is_only_not() => Call::Not(Box::new(self.call(not))),
+            Some(not) if spec.value.is_only_not() => {
+                Call::Not(Box::new(self.negated(|reader| reader.call(not))))
+            }
             _ => self.call(spec),
+        }
+    }
+
+    /// What stands under a `not`: there, what is not known must not count.
+    pub(super) fn negated<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.unknown_counts = !self.unknown_counts;
+        let read = read(self);
+        self.unknown_counts = !self.unknown_counts;
+        read
+    }
+
+    fn refs(&mut self, words: &Spanned<Words>) -> RefTest {
+        RefTest {
+            names: self.names(words),
+            unknown: self.unknown_counts,
         }
     }
 
@@ -117,7 +136,8 @@ impl Reader {
 
     fn not_empty<T>(&mut self, parts: &Spanned<Vec<T>>, key: &str) {
         if parts.value.is_empty() {
-            self.error(parts.referenced, format!("`{key}` needs a condition"));
+            let what = format!("`{key}` needs a condition");
+            self.report.absent(parts.referenced, what);
         }
     }
 
@@ -125,7 +145,7 @@ impl Reader {
     pub(super) fn pattern(&mut self, spec: &Spanned<ConditionSpec>) -> Pattern {
         let condition = &spec.value;
         if *condition == ConditionSpec::default() {
-            self.error(
+            self.report.absent(
                 spec.referenced,
                 "an empty condition matches everything: say which effect to match",
             );
@@ -177,8 +197,13 @@ impl Reader {
             not_from: self.origins(condition.not_from.as_ref()),
             path: condition.path.as_ref().map(|p| self.path(p)),
             host: condition.host.as_ref().map(|h| self.host(h)),
+            branch: condition.branch.as_ref().map(|w| self.refs(w)),
+            remote: condition.remote.as_ref().map(|w| self.refs(w)),
             any,
-            not: condition.not.as_ref().map(|p| Box::new(self.pattern(p))),
+            not: condition
+                .not
+                .as_ref()
+                .map(|not| Box::new(self.negated(|reader| reader.pattern(not)))),
             text: self.regex(condition.text.as_ref()),
             not_text: self.regex(condition.not_text.as_ref()),
             evidence: self.regex(condition.evidence.as_ref()),
@@ -198,19 +223,58 @@ impl Reader {
         }
     }
 
-    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<PathGlobs> {
+    fn path_globs(&mut self, words: Option<&Spanned<Words>>) -> Option<Globs> {
         let words = each(words?);
-        match PathGlobs::read(words.iter().map(|(pattern, _)| pattern.as_str())) {
-            Ok(globs) => Some(globs),
-            Err((at, error)) => {
-                let (pattern, at) = words.get(at)?;
-                self.error(
-                    *at,
-                    format!("`{pattern}` is not a valid glob: {}", error.kind()),
-                );
-                None
-            }
+        for (glob, at) in &words {
+            self.check_glob(glob, *at);
         }
+        let in_project = words.iter().filter_map(|(glob, at)| {
+            let glob = reach::in_project(glob)?;
+            Some((glob, *at))
+        });
+        let in_project: Vec<(&str, Mark)> = in_project.collect();
+        let elsewhere = words.iter().map(|(glob, at)| (glob.as_str(), *at));
+        let elsewhere = elsewhere.filter(|(glob, _)| reach::in_project(glob).is_none());
+        let elsewhere: Vec<(&str, Mark)> = elsewhere.collect();
+        let mut read = |globs: &[(&str, Mark)]| {
+            let read = PathGlobs::read(globs.iter().map(|(glob, _)| *glob));
+            let Err((at, error)) = read else {
+                return read.ok();
+            };
+            let (glob, at) = globs.get(at)?;
+            let what = format!("`{glob}` is not a valid glob: {}", error.kind());
+            self.error(*at, what);
+            None
+        };
+        Some(Globs {
+            anywhere: read(&elsewhere)?,
+            in_project: read(&in_project)?,
+        })
+    }
+
+    /// Globs that could not match what their author means.
+    fn check_glob(&mut self, glob: &str, at: Mark) {
+        if self.tier == Tier::BuiltIn {
+            return;
+        }
+        let what = if glob.is_empty() {
+            "an empty glob matches nothing: write `./**` for the whole project".to_owned()
+        } else if glob.starts_with("../") || glob == ".." {
+            format!(
+                "`{glob}` leads out of the project: write the whole path, from `/` or `~/`, or \
+                 `**/` and its last names"
+            )
+        } else if glob.len() > 1 && glob.ends_with('/') {
+            format!("write `{glob}**` for a folder and all that lies in it")
+        } else if glob.starts_with(['*', '?', '[']) && !glob.contains('/') && glob != "**" {
+            format!(
+                "write `./{glob}` for what lies in the project's folder, or `**/{glob}` for what \
+                 lies in any folder"
+            )
+        } else {
+            return;
+        };
+        self.error(at, what);
     }
 
     fn host(&mut self, spec: &HostSpec) -> HostTest {
@@ -236,6 +300,7 @@ impl Reader {
             .partition(|(name, _)| name.contains(['*', '?', '[', '{']));
         Names {
             exact: exact.into_iter().map(|(name, _)| name).collect(),
+            patterns: globs.iter().map(|(name, _)| name.clone()).collect(),
             globs: self.globs(globs),
         }
     }

@@ -1,7 +1,7 @@
 //! Tries rules on their own examples, which are read like any call.
 
 use super::report::{Mark, RuleError};
-use super::rule::ExampleCall;
+use super::rule::{ExampleCall, ExampleRepository};
 use super::scope::Scope;
 use super::when::Met;
 use super::{Example, Expect, Profile, Rule, RuleLayer, RuleSet, Tier, compile};
@@ -135,11 +135,12 @@ impl Trial<'_> {
     /// a call that a rule refuses is refused.
     fn sequence(&self, example: &Example) -> Result<Judged, OutOfFuel> {
         let mut world = self.world.clone();
-        if !example.files.is_empty() {
+        if !example.files.is_empty() || example.repository.is_some() {
             let absolute = |file: &String| path::absolute(file, PROJECT, &world.home);
-            world.facts = Some(Arc::new(Files(
-                example.files.iter().map(absolute).collect(),
-            )));
+            world.facts = Some(Arc::new(Files {
+                there: example.files.iter().map(absolute).collect(),
+                repository: example.repository.clone(),
+            }));
         }
         let mut history = History::default();
         for step in &example.first {
@@ -209,7 +210,10 @@ impl Trial<'_> {
 
 /// A disk with these files.
 #[derive(Debug)]
-struct Files(Vec<String>);
+struct Files {
+    there: Vec<String>,
+    repository: Option<ExampleRepository>,
+}
 
 impl Facts for Files {
     fn real(&self, _: &str) -> Real {
@@ -217,7 +221,21 @@ impl Facts for Files {
     }
 
     fn is_file(&self, path: &str) -> bool {
-        self.0.iter().any(|file| file == path)
+        self.there.iter().any(|file| file == path)
+    }
+
+    fn content(&self, path: &str, _: usize) -> Option<String> {
+        let repository = self.repository.as_ref()?;
+        match path.strip_prefix(PROJECT)? {
+            "/.git/HEAD" => Some(format!("ref: refs/heads/{}\n", repository.branch)),
+            "/.git/config" => {
+                let remotes = repository.remotes.iter();
+                let remotes =
+                    remotes.map(|(name, url)| format!("[remote \"{name}\"]\n\turl = {url}\n"));
+                Some(remotes.collect())
+            }
+            _ => None,
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 //! A file of rules or of patterns: a list of them, or a map of such a list and of changes to
 //! existing ones.
 
-use super::report::{Mark, RuleError, Source};
+use super::faults::{self, Top};
+use super::report::{RuleError, Source};
 use crate::compiled;
 use holdgate_effects::table::Table;
+use holdgate_effects::worded::suggestion;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::Options;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -24,21 +27,27 @@ pub(crate) struct FileSpec<E, A> {
     pub(crate) adjust: Vec<A>,
 }
 
+/// As much of a file as can be read.
+#[derive(Debug)]
+pub(crate) struct FileRead<E, A> {
+    /// Each with whether all of it could be read.
+    pub(crate) entries: Vec<(E, bool)>,
+    pub(crate) adjust: Vec<(A, bool)>,
+    /// What could not.
+    pub(crate) errors: Vec<RuleError>,
+}
+
 impl<E, A> FileSpec<E, A>
 where
     E: Entry + de::DeserializeOwned,
     A: de::DeserializeOwned,
 {
     /// Reads a file whose values nest at most `max_depth` deep.
-    pub(crate) fn read(source: &Arc<Source>, max_depth: usize) -> Result<Self, Vec<RuleError>> {
+    pub(crate) fn read(source: &Arc<Source>, max_depth: usize) -> FileRead<E, A> {
         // If something is wrong with it, the YAML says it better.
         let compiled = compiled::file(&source.name, &source.text);
-        if let Some(Ok(file)) = compiled.map(Table::read) {
-            return Ok(file);
-        }
-        if source.text.trim().is_empty() {
-            let what = format!("the file is empty: write `[]` for no {}", E::NAME);
-            return Err(vec![RuleError::new(source, Mark::default(), what)]);
+        if let Some(Ok(file)) = compiled.map(Table::read::<Self>) {
+            return file.whole();
         }
         let options = serde_saphyr::options! {
             with_snippet: false,
@@ -46,8 +55,68 @@ where
             strict_booleans: true,
             budget: serde_saphyr::budget! { max_depth: max_depth },
         };
-        serde_saphyr::from_str_with_options(&source.text, options)
-            .map_err(|error| vec![RuleError::of_yaml(source, &error)])
+        match serde_saphyr::from_str_with_options::<Self>(&source.text, options.clone()) {
+            Ok(file) => file.whole(),
+            Err(first) => {
+                let mut read = Self::read_sound(source, &options);
+                if read.errors.is_empty() {
+                    read.errors
+                        .push(RuleError::of_yaml(source, first.without_snippet()));
+                }
+                read
+            }
+        }
+    }
+
+    /// A file in which nothing is wrong.
+    fn whole(self) -> FileRead<E, A> {
+        FileRead {
+            entries: self.entries.into_iter().map(|e| (e, true)).collect(),
+            adjust: self.adjust.into_iter().map(|a| (a, true)).collect(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// The sound parts of a file, and every error in it.
+    fn read_sound(source: &Arc<Source>, options: &Options) -> FileRead<E, A> {
+        let mut errors = Vec::new();
+        let (mut entries, mut adjust) = (Vec::new(), Vec::new());
+        match faults::tree(source, options, &mut errors) {
+            Top::List(list) => entries = list,
+            Top::Map(members) => {
+                for (key, at, value) in members {
+                    let list = if key == E::NAME {
+                        &mut entries
+                    } else if key == "adjust" {
+                        &mut adjust
+                    } else {
+                        let hint = suggestion(&key, E::FIELDS);
+                        let what = format!("unknown field `{key}`, {hint}");
+                        errors.push(RuleError::new(source, at.into(), what));
+                        continue;
+                    };
+                    match value.list() {
+                        Ok(found) => *list = found,
+                        Err(at) => {
+                            let what = format!("`{key}` is a list");
+                            errors.push(RuleError::new(source, at.into(), what));
+                        }
+                    }
+                }
+            }
+            Top::Other => {}
+        }
+        let entries = entries.into_iter();
+        let entries = entries.filter_map(|node| node.read(source, &mut errors));
+        let entries = entries.collect();
+        let adjust = adjust.into_iter();
+        let adjust = adjust.filter_map(|node| node.read(source, &mut errors));
+        let adjust = adjust.collect();
+        FileRead {
+            entries,
+            adjust,
+            errors,
+        }
     }
 }
 

@@ -19,12 +19,16 @@
 //!
 //! `spec.rs` is a file as written. `compile.rs` and `condition.rs` turn it into the types of
 //! `rule.rs` and `when.rs`; `set.rs` is the set of all rules; `examples.rs` tries the examples;
-//! `report.rs` reports errors with their position.
+//! `draft.rs` writes conditions;
+//! `report.rs` reports errors with their position, `faults.rs` finds all of them in a file whose form
+//! is wrong.
 
 mod built_in;
 mod compile;
 mod condition;
+pub mod draft;
 mod examples;
+mod faults;
 mod file;
 mod index;
 mod lazy;

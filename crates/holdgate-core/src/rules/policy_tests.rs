@@ -1,5 +1,6 @@
 //! What an operator and a project can say: over time, by allowing, by adjusting.
 
+mod branches;
 mod over_time;
 
 use super::*;
@@ -91,6 +92,27 @@ fn allowing(when: &str) -> String {
   examples: {{ allow: ['git push mine'], ask: ['git push'] }}
 "
     )
+}
+
+#[test]
+fn what_is_thrown_away_is_not_written() {
+    let writes = |command: &str| {
+        let written = effects(command).into_iter();
+        let written = written.filter(|e| e.kind == holdgate_effects::effect::Kind::Write);
+        written.count()
+    };
+    for command in [
+        "ls 2>/dev/null",
+        "make > /dev/null 2>&1",
+        "cat a | tee /dev/stderr > /dev/stdout",
+        "dir > NUL",
+        "curl -o /dev/null http://localhost",
+    ] {
+        assert_eq!(writes(command), 0, "{command}");
+    }
+    assert_eq!(writes("ls > /dev/tty"), 1);
+    assert_eq!(writes("echo x > a 2> /dev/null"), 1);
+    assert!(writes("mv src /dev/null") > 0, "it is lost there");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! it may have been.
 
 use holdgate_effects::effect::{Effect, Kind};
-use holdgate_effects::path::{Place, is_under};
+use holdgate_effects::path::{PathClass, Place, is_under};
 use holdgate_effects::pattern::Pattern as ShellPattern;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::{HOLE, HOLE_STR};
@@ -17,6 +17,8 @@ pub(super) enum Sample {
     Anywhere(String),
     /// `~/data/*.csv`, `/data/*.csv`
     Fixed(String),
+    /// `data/*.csv`: in the project
+    Inside(String),
     /// Its glob is too complex for a sample.
     Unknown,
 }
@@ -27,10 +29,22 @@ impl Sample {
             return Sample::Unknown;
         }
         let plain = |glob: &str| glob.replace("**", "x").replace(['*', '?'], "x");
-        match glob.strip_prefix("**/") {
-            Some(rest) => Sample::Anywhere(plain(rest)),
-            None => Sample::Fixed(plain(glob)),
+        match (glob.strip_prefix("**/"), in_project(glob)) {
+            (Some(rest), _) => Sample::Anywhere(plain(rest)),
+            (None, Some(rest)) => Sample::Inside(plain(rest)),
+            (None, None) => Sample::Fixed(plain(glob)),
         }
+    }
+}
+
+/// A glob as it is compared with paths in the project, if it is about them: `src/**`, `./*.md`.
+pub(super) fn in_project(glob: &str) -> Option<&str> {
+    match glob.strip_prefix("./") {
+        Some(rest) => Some(rest),
+        None if glob.starts_with(['/', '~', '*', '?', '[', '{', '\\']) => None,
+        // A drive of Windows.
+        None if glob.get(1..2) == Some(":") => None,
+        None => Some(glob),
     }
 }
 
@@ -72,6 +86,14 @@ pub(super) fn may_include(effect: &Effect, place: &Place, sample: &Sample) -> bo
         Sample::Fixed(sample) => {
             (folder || is_loose(&place.text))
                 && (could_be(effect, &place.text, sample) || could_be(effect, &place.short, sample))
+        }
+        Sample::Inside(sample) => {
+            let holds_project = place.is(PathClass::ProjectRoot) || place.is(PathClass::Unknown);
+            folder && holds_project
+                || (folder || is_loose(&place.text))
+                    && place
+                        .in_project()
+                        .is_none_or(|inside| could_be(effect, inside, sample))
         }
         Sample::Anywhere(sample) => folder || is_loose(&place.text) && ends_so(&place.text, sample),
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Characters of a line that are shown.
 const SHOWN: usize = 160;
 /// Errors that are shown at once.
-const MAX_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 50;
 
 /// A rule file.
 #[derive(Debug)]
@@ -54,9 +54,13 @@ impl RuleError {
 
     /// An error of the YAML parser.
     pub(super) fn of_yaml(source: &Arc<Source>, error: &Error) -> Self {
-        let error = error.without_snippet();
         let at = error.location().map(Mark::from).unwrap_or_default();
         RuleError::new(source, at, reason(error))
+    }
+
+    /// Its line and column.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.at.line, self.at.column)
     }
 
     /// What is wrong, without the place.
@@ -70,6 +74,8 @@ impl RuleError {
 pub(crate) struct Report {
     pub(crate) source: Arc<Source>,
     pub(crate) errors: Vec<RuleError>,
+    /// Whether a part of what is read now is missing because of an error that was reported.
+    pub(crate) is_partial: bool,
 }
 
 impl Report {
@@ -81,12 +87,23 @@ impl Report {
         Report {
             source: Arc::new(source),
             errors: Vec::new(),
+            is_partial: false,
         }
     }
 
     pub(crate) fn error(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
-        self.errors
-            .push(RuleError::new(&self.source, at.into(), what));
+        let at = at.into();
+        // What stands in for a missing text has no place.
+        if !self.is_partial || at.line > 0 {
+            self.errors.push(RuleError::new(&self.source, at, what));
+        }
+    }
+
+    /// Something is missing, unless that follows from another error.
+    pub(crate) fn absent(&mut self, at: impl Into<Mark>, what: impl Into<String>) {
+        if !self.is_partial {
+            self.error(at, what);
+        }
     }
 
     /// Names look like `recursive-delete`.

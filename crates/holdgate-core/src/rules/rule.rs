@@ -147,7 +147,18 @@ pub struct Example {
     pub(super) first: Vec<ExampleCall>,
     /// Files that exist.
     pub(super) files: Vec<String>,
+    /// The repository around them.
+    pub(super) repository: Option<ExampleRepository>,
     pub(super) at: Mark,
+}
+
+/// The repository in which an example is tried.
+#[derive(Clone, Debug)]
+pub(super) struct ExampleRepository {
+    /// The branch that is checked out.
+    pub(super) branch: String,
+    /// The names and addresses of its remotes.
+    pub(super) remotes: Vec<(String, String)>,
 }
 
 impl Example {
@@ -247,11 +258,15 @@ impl Rule {
     /// The finding about a call that it matches.
     pub(super) fn finding(&self, verdict: Verdict, effect: Option<&Effect>) -> Finding {
         let evidence = effect.map(|effect| Masked::start(&shown(effect), MAX_EVIDENCE));
+        let mut reason = self.because.clone();
+        if effect.is_some_and(|effect| self.when.is_branch_in_doubt(effect)) {
+            reason.push_str(" (which branch it is about is not known, so it may be this one)");
+        }
         Finding {
             layer: self.layer.name(),
             rule: self.id.clone().into(),
             verdict,
-            reason: self.because.clone(),
+            reason,
             evidence: evidence.filter(|text| !text.is_empty()),
             instead: self.instead.clone().map(Into::into),
             effect: effect.cloned().map(Arc::new),

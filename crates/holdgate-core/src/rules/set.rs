@@ -67,34 +67,42 @@ pub struct RuleSet {
 impl RuleSet {
     /// The rules that are built in. Their examples were tried when Holdgate was built.
     pub fn built_in(profile: Profile) -> Result<Arc<RuleSet>, RuleErrors> {
-        static RULES: LazyLock<Result<RuleSet, RuleErrors>> =
-            LazyLock::new(|| RuleSet::new(Profile::default(), join(Vec::new(), built_in::FILES)));
+        static RULES: LazyLock<Result<RuleSet, RuleErrors>> = LazyLock::new(|| {
+            whole(RuleSet::new(
+                Profile::default(),
+                Vec::new(),
+                built_in::FILES,
+            ))
+        });
         let set = RULES.as_ref().map_err(Clone::clone)?;
         Ok(Arc::new(set.in_profile(profile)))
     }
 
+    /// These rules and the sound ones of these files, and what is wrong with the others.
     fn new(
         profile: Profile,
-        rules: Result<Vec<Arc<Rule>>, RuleErrors>,
-    ) -> Result<RuleSet, RuleErrors> {
-        let rules = rules?;
-        Ok(RuleSet {
+        known: Vec<Arc<Rule>>,
+        files: &[RuleFile<'_>],
+    ) -> (RuleSet, Vec<RuleError>) {
+        let (rules, errors) = join(known, files);
+        let set = RuleSet {
             profile,
             index: Arc::new(Index::of(&rules)),
             rules,
             here: Here::default(),
-        })
+        };
+        (set, errors)
     }
 
     /// The rules of these files alone. Their examples are not tried.
     pub fn read(profile: Profile, files: &[RuleFile<'_>]) -> Result<Arc<RuleSet>, RuleErrors> {
-        RuleSet::new(profile, join(Vec::new(), files)).map(Arc::new)
+        whole(RuleSet::new(profile, Vec::new(), files)).map(Arc::new)
     }
 
     /// The built-in rules and those of these files. Their examples are not tried.
     pub fn joined(profile: Profile, files: &[RuleFile<'_>]) -> Result<Arc<RuleSet>, RuleErrors> {
         let known = RuleSet::built_in(profile)?.rules.clone();
-        RuleSet::new(profile, join(known, files)).map(Arc::new)
+        whole(RuleSet::new(profile, known, files)).map(Arc::new)
     }
 
     /// The built-in rules and those of these files, whose examples must hold.
@@ -103,22 +111,19 @@ impl RuleSet {
         files: &[RuleFile<'_>],
         know: &Knowledge,
     ) -> Result<Arc<RuleSet>, RuleErrors> {
-        let set = RuleSet::joined(profile, files)?;
-        let mut errors = Vec::new();
+        let known = &RuleSet::built_in(profile)?.rules;
+        let (set, mut errors) = RuleSet::new(profile, known.clone(), files);
         for tier in [Tier::Operator, Tier::Project] {
             // An operator's example need not pass the rules of a project.
-            let known: Vec<_> = files.iter().copied().filter(|f| f.tier <= tier).collect();
-            if known.iter().any(|file| file.tier == tier) {
-                let known = RuleSet::joined(profile, &known)?;
-                let tried = try_examples(&known, know, |rule| rule.tier == tier);
+            let upto: Vec<_> = files.iter().copied().filter(|f| f.tier <= tier).collect();
+            if upto.iter().any(|file| file.tier == tier) {
+                // The sound rules are tried too if others are not: all errors are told at once.
+                let (set, _) = RuleSet::new(profile, known.clone(), &upto);
+                let tried = try_examples(&set, know, |rule| rule.tier == tier);
                 errors.extend(tried.into_iter().filter_map(|t| t.error));
             }
         }
-        if errors.is_empty() {
-            Ok(set)
-        } else {
-            Err(RuleErrors(errors))
-        }
+        whole((set, errors)).map(Arc::new)
     }
 
     /// The rules, in the order in which they were written.
@@ -284,18 +289,26 @@ fn without<'e>(effects: &'e [Effect], any: bool, marks: &[Tag]) -> Cow<'e, [Effe
     Cow::Owned(effects.iter().filter(is_seen).cloned().collect())
 }
 
+/// The rules, if nothing is wrong with them.
+fn whole((set, errors): (RuleSet, Vec<RuleError>)) -> Result<RuleSet, RuleErrors> {
+    if errors.is_empty() {
+        Ok(set)
+    } else {
+        Err(RuleErrors(errors))
+    }
+}
+
 /// Appends the rules of all files to `rules` and adjusts verdicts. A name can be used only once.
-fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rule>>, RuleErrors> {
+fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> (Vec<Arc<Rule>>, Vec<RuleError>) {
     let (mut errors, mut adjusted) = (Vec::new(), Vec::new());
     for file in files {
-        match compile::read(*file) {
-            Ok(read) => {
-                rules.extend(read.rules.into_iter().map(Arc::new));
-                adjusted.extend(read.adjusted);
-            }
-            Err(wrong) => errors.extend(wrong),
-        }
+        let (read, wrong) = compile::read(*file);
+        rules.extend(read.rules.into_iter().map(Arc::new));
+        adjusted.extend(read.adjusted);
+        errors.extend(wrong);
     }
+    // What refers to a rule that could not be read is not wrong itself.
+    let is_whole = errors.is_empty();
     let mut first: HashMap<&str, &Rule> = HashMap::new();
     for rule in &rules {
         if let Some(other) = first.insert(&rule.id, rule) {
@@ -307,17 +320,18 @@ fn join(mut rules: Vec<Arc<Rule>>, files: &[RuleFile<'_>]) -> Result<Vec<Arc<Rul
             errors.push(RuleError::new(&rule.source, rule.at, what));
         }
     }
-    errors.extend(wrong_exceptions(&rules));
+    if is_whole {
+        errors.extend(wrong_exceptions(&rules));
+    }
     for adjustment in adjusted {
-        if let Err(error) = adjust(&mut rules, &adjustment) {
-            errors.push(error);
+        match adjust(&mut rules, &adjustment) {
+            Err(error) if is_whole || rules.iter().any(|r| r.id == adjustment.rule) => {
+                errors.push(error);
+            }
+            Err(_) | Ok(()) => {}
         }
     }
-    if errors.is_empty() {
-        Ok(rules)
-    } else {
-        Err(RuleErrors(errors))
-    }
+    (rules, errors)
 }
 
 /// Exceptions from rules that do not exist, or that nobody may switch off. The operator's file alone

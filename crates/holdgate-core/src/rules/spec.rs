@@ -4,6 +4,7 @@ use super::{Entry, FileSpec};
 use holdgate_effects::json::Json;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A new verdict for an existing rule.
@@ -99,6 +100,8 @@ pub(super) struct ConditionSpec {
     pub(super) host: Option<HostSpec>,
     pub(super) from: Option<Spanned<Words>>,
     pub(super) not_from: Option<Spanned<Words>>,
+    pub(super) branch: Option<Spanned<Words>>,
+    pub(super) remote: Option<Spanned<Words>>,
     pub(super) provenance: Option<Spanned<String>>,
     pub(super) text: Option<Spanned<String>>,
     pub(super) not_text: Option<Spanned<String>>,
@@ -198,6 +201,11 @@ pub(super) struct CallSpec {
     /// Files that exist.
     #[serde(default)]
     pub(super) files: Vec<String>,
+    /// The branch that is checked out.
+    pub(super) branch: Option<String>,
+    /// The remotes of the repository, and where they lead.
+    #[serde(default)]
+    pub(super) remotes: BTreeMap<String, String>,
 }
 
 impl<'de> Deserialize<'de> for ExampleSpec {
@@ -208,7 +216,8 @@ impl<'de> Deserialize<'de> for ExampleSpec {
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(
-                    "a command in quotes, `{tool: …, input: {…}}` or `{first: […], then: …}`",
+                    "a command in quotes, `{tool: …, input: {…}}`, `{first: […], then: …}` or \
+                     `{branch: …, then: …}`",
                 )
             }
 

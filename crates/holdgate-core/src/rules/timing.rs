@@ -48,23 +48,23 @@ impl Reader {
         let at = Mark::from(spec.verdict.referenced);
         if requires && spec.before.is_none() && !spec.approval {
             let what = "REQUIRE needs `before`, or `approval: true`";
-            self.error(at, what);
+            self.report.absent(at, what);
         }
         if !requires && (spec.before.is_some() || spec.since.is_some() || spec.approval) {
             let what = "`before`, `since` and `approval` belong to REQUIRE; to match only \
                         after something was done, use `after`";
-            self.error(at, what);
+            self.report.absent(at, what);
         }
         if let Some(since) = spec.since.as_ref().filter(|_| spec.before.is_none()) {
             let what = "`since` says when `before` no longer counts: add `before`";
-            self.error(since.referenced, what);
+            self.report.absent(since.referenced, what);
         }
         let past = spec.before.is_some() || spec.after.is_some();
         let refers = spec.within.is_some() || spec.same.is_some() || spec.earlier_call;
         if refers && !past {
             let what = "`within`, `same` and `earlier_call` are about an earlier call: add \
                         `before` or `after`";
-            self.error(at, what);
+            self.report.absent(at, what);
         }
         let same = spec.same.as_ref();
         let same = same.and_then(|word| self.report.word(word, Same::read));
@@ -74,7 +74,7 @@ impl Reader {
         }
         if let Some(refused) = spec.refused.as_ref().filter(|_| spec.after.is_none()) {
             let what = "`refused` counts calls with `after`: add `after`";
-            self.error(refused.referenced, what);
+            self.report.absent(refused.referenced, what);
         }
         if let Some(within) = spec.within.as_ref().filter(|within| within.value == 0) {
             self.error(
@@ -86,7 +86,8 @@ impl Reader {
             return None;
         }
         Some(Timing {
-            before: self.past(spec.before.as_ref()),
+            // What must have been done must be certain.
+            before: self.negated(|reader| reader.past(spec.before.as_ref())),
             since: self.past(spec.since.as_ref()),
             after: self.past(spec.after.as_ref()),
             within: spec.within.as_ref().map_or(usize::MAX, |n| {

@@ -4,12 +4,13 @@ use super::lazy::LazyRegex;
 use super::reach::{self, Sample};
 use super::sets::{Kinds, Tags};
 use globset::GlobSet;
-use holdgate_effects::effect::Effect;
+use holdgate_effects::effect::{Effect, Kind, Refs};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
 use holdgate_effects::host::{Host, HostClass};
 use holdgate_effects::path::{PathClass, PathGlobs, Place};
 use holdgate_effects::tag::Tag;
-use holdgate_effects::value::Origins;
+use holdgate_effects::value::{HOLE, Origins};
+use std::sync::Arc;
 
 /// What must hold for a call.
 #[derive(Debug)]
@@ -73,6 +74,17 @@ impl Call {
         }
     }
 
+    /// Whether it holds for `effect` only because its branch is not known.
+    pub(super) fn is_branch_in_doubt(&self, effect: &Effect) -> bool {
+        match self {
+            Call::Some(pattern) => pattern.is_branch_in_doubt(effect),
+            Call::All(parts) | Call::Any(parts) => {
+                parts.iter().any(|part| part.is_branch_in_doubt(effect))
+            }
+            Call::Not(_) => false,
+        }
+    }
+
     /// Whether it holds for a call with these effects.
     pub(super) fn met<'e>(&self, effects: &'e [Effect], fuel: &Fuel) -> Result<Met<'e>, OutOfFuel> {
         fuel.spend(1)?;
@@ -132,6 +144,8 @@ pub(super) struct Pattern {
     pub(super) not_from: Option<Origins>,
     pub(super) path: Option<PathTest>,
     pub(super) host: Option<HostTest>,
+    pub(super) branch: Option<RefTest>,
+    pub(super) remote: Option<RefTest>,
     pub(super) any: Vec<Pattern>,
     pub(super) not: Option<Box<Pattern>>,
     pub(super) text: Option<LazyRegex>,
@@ -164,6 +178,16 @@ impl Pattern {
         }
         let each: Option<Vec<Tags>> = self.any.iter().map(Pattern::tags).collect();
         Some(each?.into_iter().fold(Tags::default(), Tags::or))
+    }
+
+    /// Whether the condition on a branch holds for `effect` only because the branch is not known.
+    fn is_branch_in_doubt(&self, effect: &Effect) -> bool {
+        let own = self.branch.as_ref().is_some_and(|b| b.is_in_doubt(effect));
+        own || self.any.iter().any(|part| part.is_branch_in_doubt(effect))
+            || self.not.as_ref().is_some_and(|not| {
+                let unknown = |refs: &Arc<Refs>| refs.has_unknown_branch();
+                not.branch.is_some() && effect.refs.as_ref().is_none_or(unknown)
+            })
     }
 
     /// Whether `effect` matches.
@@ -200,6 +224,11 @@ impl Pattern {
         };
         let host = |test: &HostTest| effect.host.as_ref().is_some_and(|h| test.holds(h));
         if !self.path.as_ref().is_none_or(place) || !self.host.as_ref().is_none_or(host) {
+            return Ok(false);
+        }
+        let branch = |test: &RefTest| test.holds_for_branch(effect);
+        let remote = |test: &RefTest| test.holds_for_remote(effect);
+        if !self.branch.as_ref().is_none_or(branch) || !self.remote.as_ref().is_none_or(remote) {
             return Ok(false);
         }
         let text = effect.text.as_deref();
@@ -250,13 +279,20 @@ fn finds(
 }
 
 /// Names, and patterns of names.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Names {
     pub(super) exact: Vec<String>,
     pub(super) globs: Option<GlobSet>,
+    /// The patterns as written.
+    pub(super) patterns: Vec<String>,
 }
 
 impl Names {
+    fn any(&self, is: impl Fn(&str) -> bool) -> bool {
+        let mut all = self.exact.iter().chain(&self.patterns);
+        all.any(|name| is(name))
+    }
+
     fn have(&self, name: &str) -> bool {
         self.exact.iter().any(|n| n == name)
             || self
@@ -266,20 +302,36 @@ impl Names {
     }
 }
 
+/// Globs of paths.
+#[derive(Debug)]
+pub(super) struct Globs {
+    /// `/etc/**`, `~/.ssh/**`, `**/.env`
+    pub(super) anywhere: PathGlobs,
+    /// `src/**`, compared with paths from the project's folder.
+    pub(super) in_project: PathGlobs,
+}
+
+impl Globs {
+    fn find(&self, place: &Place) -> bool {
+        let inside = |path| self.in_project.is_match(path);
+        self.anywhere.find(place) || place.in_project().is_some_and(inside)
+    }
+}
+
 /// What must hold for a path: all of it.
 #[derive(Debug)]
 pub(super) struct PathTest {
     pub(super) within: Vec<PathClass>,
     pub(super) outside: Vec<PathClass>,
-    pub(super) globs: Option<PathGlobs>,
-    pub(super) not_globs: Option<PathGlobs>,
+    pub(super) globs: Option<Globs>,
+    pub(super) not_globs: Option<Globs>,
     /// Paths that the globs match, for comparing with paths that do not name a single file.
     pub(super) samples: Vec<Sample>,
 }
 
 impl PathTest {
     fn holds(&self, effect: &Effect, place: &Place, path_match: PathMatch) -> bool {
-        let any = |globs: &PathGlobs| globs.find(place);
+        let any = |globs: &Globs| globs.find(place);
         let may_include = |sample: &Sample| reach::may_include(effect, place, sample);
         if path_match == PathMatch::Possible && self.samples.iter().any(may_include) {
             return self.is_in_classes(place);
@@ -292,6 +344,59 @@ impl PathTest {
     fn is_in_classes(&self, place: &Place) -> bool {
         (self.within.is_empty() || self.within.iter().any(|class| place.is(*class)))
             && !self.outside.iter().any(|class| place.is(*class))
+    }
+}
+
+/// What must hold for a branch or a remote of version control.
+#[derive(Debug)]
+pub(super) struct RefTest {
+    pub(super) names: Names,
+    /// Whether what is not known counts: it does in rules that ask or deny.
+    pub(super) unknown: bool,
+}
+
+impl RefTest {
+    /// Version control that says nothing about branches may act on any.
+    fn without_refs(&self, effect: &Effect) -> bool {
+        effect.kind == Kind::Vcs && self.unknown
+    }
+
+    fn holds_for_branch(&self, effect: &Effect) -> bool {
+        let Some(refs) = &effect.refs else {
+            return self.without_refs(effect);
+        };
+        let mut branches = refs.branches.iter();
+        if self.unknown {
+            branches.any(|branch| branch.contains(HOLE) || self.names.have(branch))
+        } else {
+            !refs.branches.is_empty()
+                && branches.all(|branch| !branch.contains(HOLE) && self.names.have(branch))
+        }
+    }
+
+    /// Addresses are compared with patterns that look like one.
+    fn holds_for_remote(&self, effect: &Effect) -> bool {
+        let Some(refs) = &effect.refs else {
+            return self.without_refs(effect);
+        };
+        let is_address = |name: &str| name.contains([':', '/']);
+        let holds = |text: Option<&String>, of_address: bool| match text {
+            Some(text) if text.contains(HOLE) => {
+                self.unknown && self.names.any(|name| is_address(name) == of_address)
+            }
+            Some(text) => self.names.have(text),
+            None => false,
+        };
+        holds(refs.remote.as_ref(), false) || holds(refs.url.as_ref(), true)
+    }
+
+    /// Whether it holds only because a branch is not known.
+    fn is_in_doubt(&self, effect: &Effect) -> bool {
+        let known = |refs: &Refs| {
+            let known = refs.branches.iter().filter(|b| !b.contains(HOLE));
+            known.into_iter().any(|branch| self.names.have(branch))
+        };
+        self.unknown && !effect.refs.as_deref().is_some_and(known)
     }
 }
 

@@ -33,6 +33,7 @@ fn at(kind: Kind, path: &str, class: PathClass) -> Effect {
         text: path.to_owned(),
         short: path.to_owned(),
         classes,
+        project: None,
     })
 }
 

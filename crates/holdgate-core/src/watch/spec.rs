@@ -95,11 +95,17 @@ pub(super) fn read(
         report: Report::new(name, text),
         tried,
     };
-    let file = FileSpec::<PatternSpec, AdjustSpec>::read(&reader.report.source, MAX_DEPTH)?;
-    let patterns = file.entries.into_iter();
-    let patterns = patterns.filter_map(|spec| reader.pattern(spec)).collect();
-    let adjusted = file.adjust.iter();
-    let adjusted = adjusted.map(|spec| reader.adjustment(spec)).collect();
+    let file = FileSpec::<PatternSpec, AdjustSpec>::read(&reader.report.source, MAX_DEPTH);
+    reader.report.errors = file.errors;
+    let (mut patterns, mut adjusted) = (Vec::new(), Vec::new());
+    for (spec, is_whole) in file.entries {
+        reader.report.is_partial = !is_whole;
+        patterns.extend(reader.pattern(spec));
+    }
+    for (spec, is_whole) in &file.adjust {
+        reader.report.is_partial = !is_whole;
+        adjusted.push(reader.adjustment(spec));
+    }
     reader.report.finish((patterns, adjusted))
 }
 
@@ -142,7 +148,7 @@ impl Reader {
         self.report.check_clause(&spec.because);
         if spec.severity.is_none() && spec.known_safe.is_empty() {
             let what = "nothing changes: write a `severity` or `known_safe`";
-            self.error(spec.pattern.referenced, what);
+            self.report.absent(spec.pattern.referenced, what);
         }
         Adjustment {
             pattern: spec.pattern.value.clone(),
@@ -189,12 +195,12 @@ impl Reader {
         }
         let Some(regex) = &spec.regex else {
             let what = "the pattern needs a `regex` or `command: true`";
-            self.error(at, what);
+            self.report.absent(at, what);
             return None;
         };
         if spec.words.is_empty() {
             let what = "a `regex` needs `words`: only lines that contain one of them are examined";
-            self.error(regex.referenced, what);
+            self.report.absent(regex.referenced, what);
         }
         for word in &spec.words {
             let fits = |c: char| !c.is_control() && !matches!(c, '/' | '"' | '\\' | '\'');
@@ -234,7 +240,7 @@ impl Reader {
         for (list, trips) in [(&spec.trips, true), (&spec.passes, false)] {
             if list.value.is_empty() {
                 let what = "a pattern needs examples that it matches, and near misses that pass";
-                self.error(list.referenced, what);
+                self.report.absent(list.referenced, what);
             }
             for example in &list.value {
                 let at = Mark::from(example.referenced);

@@ -105,7 +105,7 @@ fn is_hidden(path: &str) -> bool {
 }
 
 /// A file by its name: `src/main.rs`, `Makefile`, and no folder or pattern.
-fn is_file_name(path: &str) -> bool {
+pub(super) fn is_file_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or("");
     let extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()

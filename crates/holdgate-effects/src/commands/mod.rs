@@ -20,6 +20,7 @@ mod printed;
 mod processes;
 mod reads;
 mod reference;
+mod refs;
 mod requests;
 mod scripts;
 mod setters;
@@ -181,6 +182,9 @@ fn run_spec(
     actor.tag(parsed.tags.iter().copied());
     for handler in &parsed.handlers {
         actor.tag(units::tags(*handler, scene, call, &parsed));
+    }
+    if parsed.handlers.contains(&handler::Handler::Git) {
+        actor.refs = refs::of(scene, &parsed);
     }
     packages::usual_index(scene, &parsed, &mut actor);
     actor.tag(target::tags(scene, call, &parsed));

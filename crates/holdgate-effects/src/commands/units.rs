@@ -13,7 +13,7 @@ use super::{
     Call, Gathered, branches, cloud, find, folder, forwards, git, images, keys, network, own,
     packages,
 };
-use super::{processes, reads, requests, special, sql, transfer, values, vim, work_tree};
+use super::{processes, reads, refs, requests, special, sql, transfer, values, vim, work_tree};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -170,7 +170,11 @@ pub(super) fn finish(
             special::links(handler, scene, run.parsed);
             output
         }
-        Handler::Git => branches::shows(scene, run.parsed, output),
+        Handler::Git => {
+            refs::follow(scene, run.parsed);
+            let branch = refs::shows(scene, run.parsed);
+            branch.unwrap_or_else(|| branches::shows(scene, run.parsed, output))
+        }
         Handler::Jq => reads::printed_by_jq(run.parsed, output),
         Handler::Release => {
             network::release_files(scene, run.parsed);

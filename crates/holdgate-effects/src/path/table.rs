@@ -94,6 +94,10 @@ impl PathTable {
         if asked.contains(HOLE) || lexical.is(PathClass::Uri) || is_windows(&asked) {
             return lexical;
         }
+        // Standard streams lead to whatever those of the program are.
+        if lexical.is(PathClass::Stream) && lexical.text.starts_with("/dev/std") {
+            return lexical;
+        }
         match facts.real(&asked) {
             Real::At(real) if real != lexical.text => {
                 let mut place = self.classified(&real, world);
@@ -113,10 +117,13 @@ impl PathTable {
     fn classified(&self, text: &str, world: &World) -> Place {
         let text = without_detours(text);
         let short = short_form(&text, &world.home);
+        let project = world.project.as_ref().unwrap_or(&world.cwd);
+        let project = is_under(&text, project).then_some(project.len());
         let mut place = Place {
             text,
             short,
             classes: Classes::default(),
+            project,
         };
         self.classify(&mut place, world);
         place
@@ -239,6 +246,7 @@ impl PathTable {
             text: String::new(),
             short: short.to_owned(),
             classes: Classes::default(),
+            project: None,
         };
         let mut not = Classes::default();
         for index in self.globs.matches(short) {

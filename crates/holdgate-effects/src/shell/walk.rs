@@ -18,7 +18,13 @@ impl Shell<'_, '_> {
     /// Runs commands in order. Returns all that they print.
     pub(super) fn block(&mut self, block: &Block) -> Fueled<Value> {
         let mut output = Value::default();
+        let mut heads = self.scene.heads.clone();
         for node in block {
+            if !matches!(node.tight(), Node::Maybe(_)) {
+                // What came before it may have failed, so the branch may be as it was.
+                self.scene.may_be_as(&heads);
+                heads.clone_from(&self.scene.heads);
+            }
             let printed = self.node(node)?;
             if printed.text.is_empty() {
                 output.taint(&printed);
@@ -224,7 +230,9 @@ impl Shell<'_, '_> {
     /// What need not have been done for the script to succeed.
     fn mark_conditional<T>(&mut self, run: impl FnOnce(&mut Self) -> Fueled<T>) -> Fueled<T> {
         let start = self.scene.effects.len();
+        let heads = self.scene.heads.clone();
         let result = run(self);
+        self.scene.may_be_as(&heads);
         for effect in self.scene.effects.iter_mut().skip(start) {
             effect.unconditional = false;
         }

@@ -19,6 +19,10 @@ pub struct CheckArgs {
     /// Examine what a tool returned, from this file, instead of a call; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tool", "profile", "command"])]
     pub result: Option<PathBuf>,
+    /// Draft a rule for such calls, with examples, instead of judging this one: ask, block, audit, or
+    /// allow to make an exception.
+    #[arg(long, value_name = "VERDICT", conflicts_with_all = ["result", "json"])]
+    pub rule_for: Option<RuleFor>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -29,4 +33,18 @@ pub struct CheckArgs {
     /// `{"tool": "Write", "input": {…}}`, is read from standard input.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// What a drafted rule does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum RuleFor {
+    /// A person decides.
+    Ask,
+    /// It is refused.
+    #[value(alias = "deny")]
+    Block,
+    /// It passes and is recorded.
+    Audit,
+    /// It passes, although other rules say otherwise.
+    Allow,
 }

@@ -138,6 +138,29 @@ fn the_environment_goes_over_the_file() {
 }
 
 #[test]
+fn all_errors_are_shown_at_once() {
+    let file = "[guard]\non_blok = \"explain\"\nkeep_alive = \"soon\"\nhold_all = true\n\n\
+                [gait]\nprofile = \"strict\"\n\n[gate]\nprofile = \"server\"\n\
+                [proxy]\nhosts = [\n  \"a\",\n  1,\n]\nworkers = 0\n";
+    let error = load(file, &[("HOLDGATE_GATE_CALLS", "3")]).unwrap_err();
+    let error = error.to_string();
+    for expected in [
+        ":2:1: unknown field `on_blok`",
+        ":3:14: `soon` is not a valid duration",
+        ":6:2: unknown field `gait`, did you mean `gate`?",
+        ":10:11: `server` is not a valid profile",
+        "14:3: invalid type",
+        ":16:11: `0` is out of range",
+        "environment variable HOLDGATE_GATE_CALLS: unknown field",
+    ] {
+        assert!(error.contains(expected), "{expected}\n{error}");
+    }
+    assert_eq!(error.matches("\n\n").count(), 6, "{error}");
+    let error = load("[guard]\na = \nb = 1\n= 2\n", &[]).unwrap_err();
+    assert_eq!(error.to_string().matches("\n\n").count(), 1, "{error}");
+}
+
+#[test]
 fn errors_show_place_and_fix() {
     wrong(
         "[guard]\n  «on_blok» = \"explain\"\n",

@@ -55,6 +55,15 @@ fn an_error_says_where_and_what_to_do() {
         "this is not a valid regular expression: unclosed group",
     );
 
+    wrong(
+        &rule_with("{ path: { glob: [src/**, «infra/»] } }"),
+        "write `infra/**` for a folder and all that lies in it",
+    );
+    wrong(
+        &rule_with("{ path: { not_glob: «'*.md'» } }"),
+        "write `./*.md` for what lies in the project's folder, or `**/*.md` for what lies in any folder",
+    );
+
     let good = rule_with("{ effect: read }");
     let but = |from: &str, to: &str| {
         assert!(good.contains(from), "{from}");
@@ -71,7 +80,7 @@ fn an_error_says_where_and_what_to_do() {
         "REQUIRE needs `before`, or `approval: true`",
     );
     wrong(
-        &but("  because: it is so\n  examples", "  «examples»"),
+        &but("  because: it is so\n", "").replace("- id", "- «id»"),
         "the field `because` is missing",
     );
     wrong(
@@ -102,6 +111,91 @@ fn an_error_says_where_and_what_to_do() {
         &(good.clone() + &name(&good)),
         "the rule `a-rule` already exists in t.yaml:1: choose another name",
     );
+}
+
+/// All errors of a file, each in a line.
+fn all(text: &str) -> Vec<String> {
+    let Err(RuleErrors(errors)) = read(text) else {
+        panic!("nothing wrong with:\n{text}");
+    };
+    let first = |error: &RuleError| error.to_string().lines().next().unwrap().to_owned();
+    errors.iter().map(first).collect()
+}
+
+#[test]
+fn all_errors_of_a_file_are_told_at_once() {
+    let text = "\
+- id: First Rule
+  do: DENI
+  categry: x
+  when: { efect: read, is: [recursiv, force], path: { glob: { a: b } } }
+  because: [1]
+  within: soon
+  examples: { deny: [x], allow: [y] }
+- id: second
+  do: ASK
+  because: it is so
+  examples: { ask: [{ tool: Read, inptu: {} }], alow: [y] }
+- just a text
+- id: sound
+  do: ASK
+  category: c
+  when: { effect: read }
+  because: it is so
+  examples: { ask: [x], allow: [y] }
+- id: last
+  do: ASK
+  category: c
+  when: { effect: reed }
+  because: it is so
+  examples: { ask: [x], allow: [y] }
+";
+    assert_eq!(
+        all(text),
+        [
+            "t.yaml:1:7: `First Rule` is not a valid name: names look like `force-push`",
+            "t.yaml:2:7: `DENI` is not a valid verdict, did you mean `DENY`?",
+            "t.yaml:3:3: unknown field `categry`, did you mean `category`?",
+            "t.yaml:4:11: unknown field `efect`, did you mean `effect`?",
+            "t.yaml:4:29: unknown tag `recursiv`, did you mean `recursive`?",
+            "t.yaml:4:61: expected a word or a list of words, not a map",
+            "t.yaml:5:12: expected a text, not a list",
+            "t.yaml:6:11: expected a number, not `soon`",
+            "t.yaml:8:3: the field `category` is missing",
+            "t.yaml:8:3: the field `when` is missing",
+            "t.yaml:11:35: unknown field `inptu`, did you mean `input`?",
+            "t.yaml:11:49: unknown field `alow`, did you mean `allow`?",
+            "t.yaml:12:3: expected a rule, not `just a text`",
+            "t.yaml:22:19: unknown effect `reed`, did you mean `read`?",
+        ]
+    );
+}
+
+#[test]
+fn an_entry_that_is_not_yaml_does_not_hide_the_others() {
+    let text = "\
+- id: a
+  do: 'DENY
+  category: c
+- id: b
+  do: ASK
+  do: DENY
+  wen: {}
+- id: c
+  do: [
+- id: d
+  category: 'x'
+  category: y
+  whn: {}
+";
+    let all = all(text);
+    for expected in [
+        "t.yaml:6:3: duplicate key `do`",
+        "t.yaml:7:3: unknown field `wen`",
+    ] {
+        assert!(all.iter().any(|e| e.starts_with(expected)), "{all:#?}");
+    }
+    assert!(all.iter().any(|e| e.contains("`whn`")), "{all:#?}");
 }
 
 #[test]
