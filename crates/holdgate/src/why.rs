@@ -2,6 +2,7 @@
 
 use crate::args::{WhyArgs, WrongUse};
 use crate::asks::allow::{self, Limits, RulesFile};
+use crate::asks::shown::effect_line;
 use crate::asks::typed::Tty;
 use crate::config::Config;
 use crate::incidents::{self, local_time, print_one, text_of, verdict_style};
@@ -191,34 +192,6 @@ fn explain(found: &Found, out: &mut impl Write) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-/// An effect in a line, as `holdgate check` shows it.
-fn effect_line(effect: &Json<'_>) -> String {
-    let words = |key: &str| {
-        let list = effect.get(key).and_then(Json::as_array).unwrap_or_default();
-        let words: Vec<&str> = list.iter().filter_map(Json::as_str).collect();
-        words.join(", ")
-    };
-    let mut line = format!(
-        "{:<16} {}",
-        text_of(effect, "effect"),
-        text_of(effect, "program")
-    );
-    for (key, class) in [
-        ("path", words("path_class")),
-        ("host", text_of(effect, "host_class")),
-    ] {
-        if effect.get(key).is_some() {
-            line.push_str(&format!("  {} ({class})", text_of(effect, key)));
-        }
-    }
-    for (words, before, after) in [(words("tags"), "  [", "]"), (words("from"), "  from ", "")] {
-        if !words.is_empty() {
-            line.push_str(&format!("{before}{words}{after}"));
-        }
-    }
-    line
 }
 
 /// The exception that lets the call pass, with its limits, or why there is none.

@@ -7,6 +7,7 @@ use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
 use crate::exception::allowances;
+use crate::history::{History, Outcome, Step};
 use crate::incident::{Action, Record};
 use crate::notice;
 use crate::question::Question;
@@ -17,6 +18,8 @@ use holdgate_effects::json::{Json, shorten};
 use std::collections::HashSet;
 use std::time::Duration;
 
+/// Calls before a question that are shown with it.
+const STEPS_SHOWN: usize = 5;
 /// Refusals in a row after which an agent may still continue on its own.
 const CONTINUES_IN_A_ROW: u32 = 3;
 
@@ -145,7 +148,13 @@ impl Ruling {
         if refusal.verdict() != Verdict::Ask {
             return None;
         }
+        let session = session::lock(&self.judge.session);
+        let cwd = Some(session.world.cwd.clone()).filter(|cwd| !cwd.is_empty());
+        drop(session);
         Some(Question {
+            agent: self.judge.agent.clone(),
+            folder: cwd,
+            before: before(&self.judge.history),
             record: self.record_of(judged, Action::Asked, now),
             deadline: now.saturating_add(patience),
             allowances: allowances(refusal.findings(), &judged.judgement.effects),
@@ -235,6 +244,23 @@ impl Ruling {
         self.incidents += 1;
         format!("{}-{}", self.judge.response_id, self.incidents)
     }
+}
+
+/// The last calls of a conversation, oldest first.
+fn before(history: &History) -> Vec<String> {
+    let line = |step: &Step| {
+        let did = step.effects.first().map(|effect| &*effect.evidence);
+        let did = did.filter(|did| *did != step.tool).unwrap_or_default();
+        let end = match step.outcome {
+            Outcome::Done => "",
+            Outcome::Failed => " (failed)",
+            Outcome::Refused => " (refused)",
+        };
+        format!("{}  {}{end}", step.tool, shorten(did, 200))
+    };
+    let mut lines: Vec<String> = history.steps().rev().take(STEPS_SHOWN).map(line).collect();
+    lines.reverse();
+    lines
 }
 
 /// A judgement and what is needed to write it.

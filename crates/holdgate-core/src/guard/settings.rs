@@ -51,6 +51,8 @@ pub struct ResponseContext {
     pub history: Arc<History>,
     /// Whether the operator has lifted the gate for this request.
     pub expert: bool,
+    /// The client, by the name that its requests give, for questions.
+    pub agent: Option<String>,
     /// The session's id, for records.
     pub session_id: String,
     /// This response's id: incidents are numbered below it.
@@ -74,6 +76,7 @@ impl ResponseContext {
             session: Arc::default(),
             history: Arc::default(),
             expert: false,
+            agent: None,
             session_id: "s".to_owned(),
             response_id: "r".to_owned(),
             request: Arc::default(),

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ESCAPE: u8 = 0x1b;
 /// Modes that show the other screen.
@@ -35,6 +35,8 @@ pub(super) struct Screen {
     ours: AtomicBool,
     /// What the agent wrote meanwhile.
     waiting: Mutex<Vec<u8>>,
+    /// When it was given back last.
+    given_back: Mutex<Option<Instant>>,
     /// Told when there is room for more.
     room: Condvar,
     /// May be locked for long: a terminal that nobody reads takes nothing.
@@ -69,6 +71,7 @@ impl Screen {
         Arc::new(Screen {
             ours: AtomicBool::new(false),
             waiting: Mutex::default(),
+            given_back: Mutex::default(),
             room: Condvar::new(),
             out: Mutex::new(Out {
                 file,
@@ -80,6 +83,11 @@ impl Screen {
     /// Whether what is on it is ours, and what is typed, too.
     pub(super) fn is_ours(&self) -> bool {
         self.ours.load(Ordering::Acquire)
+    }
+
+    /// Whether it was given back no longer ago.
+    pub(super) fn was_ours_within(&self, time: Duration) -> bool {
+        lock(&self.given_back).is_some_and(|at| at.elapsed() < time)
     }
 
     /// Takes it; what the agent writes waits. Whether it could be had at once.
@@ -124,6 +132,7 @@ impl Screen {
             text.push_str("\x1b[?25l");
         }
         out.put(&text);
+        *lock(&self.given_back) = Some(Instant::now());
         self.ours.store(false, Ordering::Release);
         drop(out);
         self.room.notify_all();

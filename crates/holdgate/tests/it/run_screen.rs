@@ -24,19 +24,18 @@ fn at_terminal(place: &Place, arguments: &[&str], environment: &[(&str, &str)]) 
 async fn answers(terminal: &mut Terminal, answer: &str, until: impl Fn(&str) -> bool) {
     eventually("the answer is taken", || {
         // A program that has ended takes no keys.
-        let _ = terminal.keys.write_all(format!("{answer}\r").as_bytes());
+        let _ = terminal.keys.write_all(answer.as_bytes());
         std::thread::sleep(std::time::Duration::from_millis(200));
         until(&terminal.screen())
     })
     .await;
 }
 
-const PROMPT: &str = "[d]eny and end it?";
 
 /// Without a judge, the person is asked while the agent stands still.
 #[tokio::test(flavor = "multi_thread")]
 async fn words_of_the_agent_are_asked_about_where_somebody_sits() {
-    for (answer, end) in [("o", "went on"), ("d", "the agent was killed")] {
+    for (answer, end) in [("y", "went on"), ("n", "the agent was killed")] {
         let place = Place::new();
         let beat = place.path("beat");
         let script = format!(
@@ -45,14 +44,14 @@ async fn words_of_the_agent_are_asked_about_where_somebody_sits() {
             beat.display()
         );
         let mut terminal = at_terminal(&place, &["bash", "-c", &script], &[]);
-        terminal.shows(PROMPT).await;
+        terminal.shows("end the agent").await;
         let length = || std::fs::read(&beat).unwrap_or_default().len();
         let before = length();
         std::thread::sleep(std::time::Duration::from_millis(600));
         assert_eq!(length(), before, "the agent did not stand still");
         answers(&mut terminal, answer, |screen| screen.contains(end)).await;
         let (success, screen) = terminal.ends().await;
-        assert_eq!(success, answer == "o", "{screen}");
+        assert_eq!(success, answer == "y", "{screen}");
         let records = ledger(place.dir.path());
         assert!(records.contains(r#""judge":"judge_down""#), "{records}");
         assert!(records.contains(r#""answer":"#), "{records}");
@@ -130,7 +129,7 @@ async fn after_a_question_the_agent_draws_its_screen_anew() {
             terminal.screen().matches("history-rewrite").count() >= count
         })
         .await;
-        answers(&mut terminal, "o", |screen| {
+        answers(&mut terminal, "y", |screen| {
             screen.matches("redrawn 24 80").count() >= count
         })
         .await;
