@@ -148,12 +148,9 @@ impl Ruling {
         if refusal.verdict() != Verdict::Ask {
             return None;
         }
-        let session = session::lock(&self.judge.session);
-        let cwd = Some(session.world.cwd.clone()).filter(|cwd| !cwd.is_empty());
-        drop(session);
         Some(Question {
             agent: self.judge.agent.clone(),
-            folder: cwd,
+            folder: self.judge.request.working_dir.clone(),
             before: before(&self.judge.history),
             record: self.record_of(judged, Action::Asked, now),
             deadline: now.saturating_add(patience),

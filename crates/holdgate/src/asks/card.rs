@@ -250,7 +250,10 @@ fn keys(shown: &Shown, width: usize) -> Text {
     };
     let lines = ["   ", "  ", " "].map(|space| keys_of(keys, space));
     let last = keys_of(keys, " ");
-    lines.into_iter().find(|line| line.width() <= width).unwrap_or(last)
+    lines
+        .into_iter()
+        .find(|line| line.width() <= width)
+        .unwrap_or(last)
 }
 
 fn keys_of(keys: &[(&str, &str)], space: &str) -> Text {
@@ -269,7 +272,11 @@ fn keys_of(keys: &[(&str, &str)], space: &str) -> Text {
 fn sentence(clause: &str) -> String {
     let mut chars = clause.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string());
-    let end = if clause.ends_with(['.', '…']) { "" } else { "." };
+    let end = if clause.ends_with(['.', '…']) {
+        ""
+    } else {
+        "."
+    };
     format!("{}{}{end}", first.unwrap_or_default(), chars.as_str())
 }
 
@@ -303,7 +310,8 @@ impl Facts {
     /// Cuts what is longest first, then leaves out what comes last.
     fn shrink(&mut self, room: usize) {
         while self.len() > room {
-            let longest = self.0.iter_mut().rev().max_by_key(|lines| lines.len());
+            // Of several, the last.
+            let longest = self.0.iter_mut().max_by_key(|lines| lines.len());
             match longest {
                 Some(lines) if lines.len() > 1 => {
                     let width = lines.iter().map(Text::width).max().unwrap_or_default();
@@ -331,7 +339,11 @@ fn cut_end(lines: &mut Vec<Text>, most: usize, width: usize) {
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.pop() {
-            lines.push(last.cut(width.saturating_sub(2)).with(" …", Look::Plain));
+            let room = width.saturating_sub(2);
+            lines.push(match last.width() > room {
+                true => last.cut(width.saturating_sub(1)).cut(room.max(1)),
+                false => last.with(" …", Look::Plain),
+            });
         }
     }
 }
@@ -466,9 +478,7 @@ impl Page {
         let text = shown.command.as_str();
         let mark = shown.mark.clone().unwrap_or(0..0);
         let (before, rest) = text.split_at_checked(mark.start).unwrap_or((text, ""));
-        let (danger, after) = rest
-            .split_at_checked(mark.len())
-            .unwrap_or(("", rest));
+        let (danger, after) = rest.split_at_checked(mark.len()).unwrap_or(("", rest));
         let mut marked = Text::new(before, Look::Plain);
         let signs = !self.size.styled && !danger.is_empty();
         if signs {

@@ -49,8 +49,8 @@ pub struct Asks {
     /// Where rules go that a person writes by an answer.
     rules_file: Option<RulesFile>,
     open: Mutex<Vec<Open>>,
-    /// Who asks, where all questions come from one agent.
-    agent: OnceLock<String>,
+    /// Who asks, and in which folder, where all questions come from one agent.
+    agent: OnceLock<(String, Option<String>)>,
     /// Counts the changes.
     changes: watch::Sender<u64>,
     operators: AtomicUsize,
@@ -147,15 +147,18 @@ impl Asks {
         self.open_question(shown)
     }
 
-    /// From now on, all questions come from this agent.
-    pub(crate) fn come_from(&self, agent: &str) {
+    /// From now on, all questions come from this agent, which was started in this folder.
+    pub(crate) fn come_from(&self, agent: &str, folder: Option<&str>) {
         // The first name stays.
-        let _ = self.agent.set(agent.to_owned());
+        let folder = folder.map(str::to_owned);
+        let _ = self.agent.set((agent.to_owned(), folder));
     }
 
     fn open_question(self: &Arc<Self>, mut shown: Shown) -> Option<Ticket> {
-        if let Some(agent) = self.agent.get().filter(|_| shown.about != About::Expert) {
+        let agent = self.agent.get().filter(|_| shown.about != About::Expert);
+        if let Some((agent, folder)) = agent {
             shown.agent = Some(agent.clone());
+            shown.folder = shown.folder.or_else(|| folder.clone());
         }
         let (answer, answered) = oneshot::channel();
         let shown = Arc::new(shown);

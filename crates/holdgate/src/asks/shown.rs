@@ -120,7 +120,9 @@ impl Shown {
         let evidence = findings.first().map_or("", |finding| finding[3].as_str());
         let (command, mark) = written(input.map_or("", |input| input.as_str()), evidence);
         let refused = record.refused.as_ref();
-        let project = refused.and_then(|refused| refused.project.clone());
+        // Where the client does not say where it works, a place is only assumed.
+        let refused_in = refused.filter(|_| question.folder.is_some());
+        let project = refused_in.and_then(|refused| refused.project.clone());
         let effects = refused.map_or(&[][..], |refused| refused.effects());
         let limits = Limits {
             project: project.clone(),
@@ -163,9 +165,8 @@ impl Shown {
     pub fn to_json(&self) -> Json<'static> {
         let finding = |texts: &[String; 5]| {
             let members = FINDING.iter().zip(texts);
-            let member = |(key, text): (&&'static str, &String)| {
-                (Cow::Borrowed(*key), text.clone().into())
-            };
+            let member =
+                |(key, text): (&&'static str, &String)| (Cow::Borrowed(*key), text.clone().into());
             Json::Object(members.map(member).collect())
         };
         let list = |texts: &[String]| {
@@ -252,7 +253,10 @@ const FINDING: [&str; 5] = ["rule", "layer", "reason", "evidence", "instead"];
 /// The argument that says what the call does, or all arguments, and where `evidence` is in it.
 fn written(input: &str, evidence: &str) -> (String, Option<Range<usize>>) {
     if input.len() > MAX_READ {
-        return around(&Masked::json_start(input, BEFORE_MARK + FROM_MARK), evidence);
+        return around(
+            &Masked::json_start(input, BEFORE_MARK + FROM_MARK),
+            evidence,
+        );
     }
     let masked = Masked::json_text(input);
     let Ok(json) = Json::read(masked.as_bytes(), 64, LoneSurrogates::Replace) else {

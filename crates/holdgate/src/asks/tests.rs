@@ -199,7 +199,11 @@ fn one_key_answers_a_question() {
     check(&["s", "y"], &[Answer::Session], "1: session");
     check(&["n\r", "y"], &[Answer::Deny], "1: deny");
     // A pasted text, keys that send several characters, Enter, the end of input.
-    check(&["yes", "\u{1b}[A", "\r", "\u{4}", "Y", ""], &[], "1:59 left");
+    check(
+        &["yes", "\u{1b}[A", "\r", "\u{4}", "Y", ""],
+        &[],
+        "1:59 left",
+    );
     check(&["a", "y"], &[Answer::Rule], "do: ALLOW");
     check(&["a", "n", "x"], &[], "write it");
     check(&["a", "n", "n"], &[Answer::Deny], "write it");
@@ -312,9 +316,15 @@ fn the_dangerous_part_of_a_long_command_stays_in_sight() {
         let text = drawn(&shown, columns, rows, true).replace('\n', " ");
         let plain = text.replace("\u{1b}[1m\u{1b}[4m\u{1b}[31m", "«");
         assert!(plain.contains("«git"), "{columns}x{rows}: {text}");
-        assert!(plain.contains("y\u{1b}[0m once"), "{columns}x{rows}: {text}");
+        assert!(
+            plain.contains("y\u{1b}[0m once"),
+            "{columns}x{rows}: {text}"
+        );
     }
     let text = drawn(&shown, 80, 24, false);
     assert!(text.contains(">>> git push --force <<<"), "{text}");
-    assert!(text.contains(" lines …") && text.contains("echo two"), "{text}");
+    assert!(
+        text.contains(" lines …") && text.contains("echo two"),
+        "{text}"
+    );
 }

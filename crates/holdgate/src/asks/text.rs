@@ -87,7 +87,9 @@ impl Text {
     /// What follows on this line, which [`wrap`](Self::wrap) has made the first.
     pub(super) fn after(&self, line: &Text) -> Text {
         let rest = self.0.get(line.0.len()..).unwrap_or_default();
-        let skip = rest.first().is_some_and(|cell| matches!(cell.0, ' ' | '\n'));
+        let skip = rest
+            .first()
+            .is_some_and(|cell| matches!(cell.0, ' ' | '\n'));
         Text(rest.get(usize::from(skip)..).unwrap_or_default().to_vec())
     }
 

@@ -146,7 +146,9 @@ async fn answer(
                 stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
                 expert: app.config.expert_header && asks_for_expert || app.expert.left().is_some(),
-                agent: user_agent(&head.headers).and_then(agent_name).map(str::to_owned),
+                agent: user_agent(&head.headers)
+                    .and_then(agent_name)
+                    .map(str::to_owned),
                 session: known,
                 session_id: exchange.session.clone(),
                 response_id: exchange.id.clone(),

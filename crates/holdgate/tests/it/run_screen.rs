@@ -31,7 +31,6 @@ async fn answers(terminal: &mut Terminal, answer: &str, until: impl Fn(&str) -> 
     .await;
 }
 
-
 /// Without a judge, the person is asked while the agent stands still.
 #[tokio::test(flavor = "multi_thread")]
 async fn words_of_the_agent_are_asked_about_where_somebody_sits() {
@@ -90,7 +89,8 @@ async fn messages_wait_while_the_agent_draws() {
 /// Programs that draw screens look at the size once it has stayed the same for a while.
 const DRAWING: &str = r#"
     last='24 80'; while [ "$(stty size < /dev/tty)" != "$last" ]; do sleep 0.02; done
-    printf '\033[?1049h'; echo drawn $last
+    # Line-drawing characters, of which no copy is kept.
+    printf '\033[?1049h\033(0\033(B'; echo drawn $last
     ( while [ ! -e $0 ]; do
         now=$(stty size < /dev/tty)
         if [ "$now" != "$last" ]; then
