@@ -52,6 +52,13 @@ pub trait Layer: Send + Sync {
     }
 }
 
+/// Calls that a person has allowed ahead of time, each for one time.
+pub trait Tickets: std::fmt::Debug + Send + Sync {
+    /// Takes the ticket of this call, if there is one that covers all these rules: it is not given out
+    /// again. The finding tells of it.
+    fn take(&self, call: &ToolCall, rules: &[&str], project: Option<&str>) -> Option<Finding>;
+}
+
 /// When a call comes, and after what.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
@@ -69,6 +76,8 @@ pub struct Context<'a> {
     pub project: Option<&'a str>,
     /// How many calls of the session were cleared in the last minute.
     pub recent_calls: usize,
+    /// Calls that a person has allowed once.
+    pub tickets: Option<&'a dyn Tickets>,
 }
 
 impl<'a> Context<'a> {
@@ -82,6 +91,7 @@ impl<'a> Context<'a> {
             said: "",
             project: None,
             recent_calls: 0,
+            tickets: None,
         }
     }
 }
@@ -234,18 +244,21 @@ impl Stack {
                 }
             }
         }
-        let print = session::fingerprint(&call, &effects);
-        let results = session::results(context.history, &call.id);
         session.visit(|session| {
-            if costly {
-                session.note_costly(context.now);
-            }
             for finding in &mut findings {
                 if finding.verdict == Verdict::Ask
                     && session.has_approved(&call, finding, &effects, &moment)
                 {
                     finding.verdict = Verdict::Audit;
                 }
+            }
+        });
+        use_ticket(&call, &mut findings, context);
+        let print = session::fingerprint(&call, &effects);
+        let results = session::results(context.history, &call.id);
+        session.visit(|session| {
+            if costly {
+                session.note_costly(context.now);
             }
             findings.extend(self.counted(&call, &session.counts(print, context.now), context));
             let verdict = strictest(&findings);
@@ -350,6 +363,27 @@ impl Stack {
                 )
             }
         }
+    }
+}
+
+/// Lets a refused call pass if a person has allowed it once: all that is against it must be rules.
+fn use_ticket(call: &ToolCall, findings: &mut Vec<Finding>, context: &Context<'_>) {
+    let against = findings.iter().filter(|f| !f.verdict.lets_pass());
+    let against: Vec<&Finding> = against.collect();
+    let is_rule = |finding: &&Finding| {
+        finding.verdict < Verdict::Kill
+            && matches!(finding.layer, LayerName::Gate | LayerName::Policy)
+    };
+    let Some(tickets) = context.tickets.filter(|_| !against.is_empty()) else {
+        return;
+    };
+    let rules: Vec<&str> = against.iter().map(|finding| &*finding.rule).collect();
+    if !against.iter().all(is_rule) {
+        return;
+    }
+    if let Some(used) = tickets.take(call, &rules, context.project) {
+        lower(findings);
+        findings.push(used);
     }
 }
 

@@ -81,6 +81,7 @@ impl Job {
         let context = Context {
             expert: judge.expert,
             said: &said,
+            tickets: judge.tickets.as_deref(),
             ..Context::new(&judge.history, now)
         };
         let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));

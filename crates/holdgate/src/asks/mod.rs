@@ -12,6 +12,7 @@ pub(crate) mod code;
 pub(crate) mod desk;
 pub mod expert;
 pub(crate) mod line;
+pub(crate) mod once;
 pub(crate) mod own_terminal;
 pub mod peer;
 pub mod pin;

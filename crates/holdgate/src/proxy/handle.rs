@@ -146,6 +146,7 @@ async fn answer(
                 stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
                 expert: app.config.expert_header && asks_for_expert || app.expert.left().is_some(),
+                tickets: Some(app.once.clone()),
                 agent: user_agent(&head.headers)
                     .and_then(agent_name)
                     .map(str::to_owned),
