@@ -50,6 +50,10 @@ pub trait Layer: Send + Sync {
     fn count(&self, _call: &ToolCall, _counts: &Counts, _expert: bool) -> Vec<Finding> {
         Vec::new()
     }
+    /// How long the next call of a client waits before it is judged, by the number of calls alone.
+    fn slow_down(&self, _counts: &Counts) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Calls that a person has allowed ahead of time, each for one time.
@@ -78,6 +82,8 @@ pub struct Context<'a> {
     pub recent_calls: usize,
     /// Calls that a person has allowed once.
     pub tickets: Option<&'a dyn Tickets>,
+    /// Which of the session's agents makes the call: the root of its conversation.
+    pub agent: &'a str,
 }
 
 impl<'a> Context<'a> {
@@ -92,6 +98,7 @@ impl<'a> Context<'a> {
             project: None,
             recent_calls: 0,
             tickets: None,
+            agent: "",
         }
     }
 }
@@ -198,16 +205,16 @@ impl Stack {
         let call = match held.read(self.limits.call) {
             Ok(call) => call,
             Err(fault) => {
-                session.visit(|session| session.note(None, false, context.now));
+                session.visit(|session| session.note(None, false, context.agent, context.now));
                 let refusal = Refusal::unread(held.name, held.id, held.runs, unreadable(&fault));
                 return Judgement::refused(refusal.with_envelope(held.envelope), took());
             }
         };
         let (moment, too_many) = session.visit(|session| {
-            let counts = session.counts(None, context.now);
+            let counts = session.counts(None, context.agent, context.now);
             let said = self.counted(&call, &counts, context);
             if strictest(&said) >= Verdict::Block {
-                session.note(None, false, context.now);
+                session.note(None, false, context.agent, context.now);
                 return (None, said);
             }
             session.settle(context.history, context.now);
@@ -260,9 +267,10 @@ impl Stack {
             if costly {
                 session.note_costly(context.now);
             }
-            findings.extend(self.counted(&call, &session.counts(print, context.now), context));
+            let counts = session.counts(print, context.agent, context.now);
+            findings.extend(self.counted(&call, &counts, context));
             let verdict = strictest(&findings);
-            session.note(print, verdict.lets_pass(), context.now);
+            session.note(print, verdict.lets_pass(), context.agent, context.now);
             if verdict <= Verdict::Ask {
                 // A person may still let it pass.
                 session.note_folders(folders);
@@ -284,6 +292,13 @@ impl Stack {
             carries_secret,
             took: took(),
         }
+    }
+
+    /// How long the next call of a client waits before it is judged: an agent that is nearly too
+    /// fast is slowed down, so that it need not be stopped.
+    pub(crate) fn slow_down(&self, counts: &Counts) -> Duration {
+        let waits = self.layers.iter().map(|layer| layer.slow_down(counts));
+        waits.max().unwrap_or_default()
     }
 
     /// The findings of all layers by the counts alone.

@@ -64,6 +64,17 @@ impl Ruling {
         Ok(())
     }
 
+    /// How long a call waits before it is judged, because the agent makes very many.
+    pub(super) fn slow_down(&self, held: &HeldCall, now: Duration) -> Duration {
+        if held.runs != Executor::AtClient || self.judge.expert {
+            return Duration::ZERO;
+        }
+        let session = session::lock(&self.judge.session);
+        let counts = session.counts(None, &self.judge.request.root, now);
+        drop(session);
+        self.judge.stack.slow_down(&counts)
+    }
+
     /// Judges a call that waits at this place since `since`, or hands that to the shell: then it
     /// [is away](Self::verdict_due).
     pub(super) fn judge(
@@ -175,7 +186,8 @@ impl Ruling {
             && let Some(cleared) = refusal.approved(&approval)
         {
             let (call, findings) = (cleared.call(), cleared.findings());
-            session::lock(&self.judge.session).approve(call, findings, &approval, now);
+            let agent = (self.judge.request.root.as_str(), now);
+            session::lock(&self.judge.session).approve(call, findings, &approval, agent);
             judged.judgement.outcome = Ok(cleared);
         }
         self.record(judged, now, sink);
