@@ -16,7 +16,7 @@ CONFIGS = {
     "nobody": '[ask]\noperator = "always"\ntimeout = "3s"\n',
 }
 # What a person types at a terminal of their own, while `holdgate approve` waits there.
-ANSWERS = {"once": "o", "deny": "d"}
+ANSWERS = {"once": "y", "deny": "n"}
 
 
 @dataclasses.dataclass(frozen=True)

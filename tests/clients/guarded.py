@@ -217,10 +217,10 @@ class Stage:
             screen.shows("please run the command")
             os.write(terminal, b"\r")
             if answer:
-                screen.shows(r"\[d\]eny\?")
+                screen.shows("[?] more")
                 # What is typed before anybody can have read the question is not taken.
                 time.sleep(1)
-                os.write(terminal, answer.encode() + b"\r")
+                os.write(terminal, answer.encode())
             screen.shows("All done.")
             # Once to stop what is going on, twice to leave.
             screen.shows("calls? judged", keys=b"\x03")
@@ -360,7 +360,7 @@ def claude_code_at_a_terminal_is_as_without_us(stage):
 
 def a_question_comes_up_on_the_screen_of_claude_code(stage):
     agent = [stage.claude, "--dangerously-skip-permissions"]
-    outcome = stage.type_at("question", agent, "force_push", answer="o")
+    outcome = stage.type_at("question", agent, "force_push", answer="y")
     yield outcome.code == 0, f"exit code {outcome.code}"
     yield outcome.marker.count("\n") == 1, f"marker {outcome.marker!r}"
     answers = [record["answer"] for record in outcome.ledger if "answer" in record]

@@ -317,11 +317,11 @@ def operator(binary, state, answer):
                 if b"PIN: " in seen:
                     seen = b""
                     os.write(terminal, PIN + b"\n")
-                if b"[d]eny?" in seen:
+                if b" more" in seen:
                     # What is typed before anybody can have read the question is not taken.
                     time.sleep(1)
                     seen = b""
-                    os.write(terminal, answer.encode() + b"\n")
+                    os.write(terminal, answer.encode())
 
     person = threading.Thread(target=answers, daemon=True)
     person.start()

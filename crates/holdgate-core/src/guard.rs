@@ -73,6 +73,8 @@ pub struct StreamGuard {
     last_sent: Duration,
     /// The question that is open.
     question: Option<Asked>,
+    /// The place of a call that waits to be judged, because the agent makes very many, and until when.
+    slowed: Option<(usize, Duration)>,
     /// With `hold_all`, how far the calls of the finished message are judged.
     judged: usize,
 }
@@ -105,6 +107,7 @@ impl StreamGuard {
             strays: 0,
             last_sent: now,
             question: None,
+            slowed: None,
             judged: 0,
             ruling: Ruling::new(judge),
         }
@@ -303,6 +306,9 @@ impl StreamGuard {
     /// When [`tick`](Self::tick) wants to be called, if nothing happens before.
     pub fn next_deadline(&self) -> Option<Duration> {
         let keep_alive = self.last_sent + self.ruling.judge.settings.keep_alive;
+        if let Some((_, until)) = self.slowed {
+            return Some(keep_alive.min(until));
+        }
         match (&self.question, self.ruling.verdict_due()) {
             (Some(asked), _) => Some(keep_alive.min(asked.deadline)),
             (None, Some(due)) => Some(keep_alive.min(due)),
@@ -313,6 +319,9 @@ impl StreamGuard {
 
     /// Sends a keep-alive while a call is held, and stops waiting for an overdue answer or verdict.
     pub fn tick(&mut self, now: Duration, out: &mut Vec<Output>) {
+        if let Some((at, _)) = self.slowed.filter(|(_, until)| *until <= now) {
+            return self.go_on(at, now, out);
+        }
         if self.ruling.verdict_due().is_some_and(|due| due <= now) {
             return self.judged(Err(Unjudged::Late), now, out);
         }

@@ -58,6 +58,11 @@ pub struct Refused {
 }
 
 impl Refused {
+    /// What the call would have done, as records have it.
+    pub fn effects(&self) -> &[Json<'static>] {
+        &self.effects
+    }
+
     fn of(judgement: &Judgement) -> Option<Box<Refused>> {
         let refusal = judgement.outcome.as_ref().err()?;
         // A secret that was shown need not look like one, and part of a call is a secret only by

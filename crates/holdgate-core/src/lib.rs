@@ -64,6 +64,7 @@ pub use layers::{
 };
 pub use stack::{
     Cleared, Clock, Context, Counts, JudgeLimits, Judgement, Layer, OutOfFuel, Refusal, Stack,
+    Tickets,
 };
 pub use verdict::{Finding, LayerName, Verdict};
 

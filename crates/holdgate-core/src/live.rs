@@ -4,7 +4,7 @@
 use crate::call::HeldCall;
 use crate::history::{History, Outcome, Step};
 use crate::session::Session;
-use crate::stack::{Context, Judgement, Stack};
+use crate::stack::{Context, Judgement, Stack, Tickets};
 use crate::verdict::Finding;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,11 +32,12 @@ impl LiveSession {
         &mut self,
         stack: &Stack,
         held: HeldCall,
-        expert: bool,
+        (expert, tickets): (bool, Option<&dyn Tickets>),
         now: Duration,
     ) -> Judgement {
         let context = Context {
             expert,
+            tickets,
             ..Context::new(&self.history, now)
         };
         stack.judge(held, &mut self.session, &context)

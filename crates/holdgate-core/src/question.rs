@@ -7,6 +7,12 @@ use std::time::Duration;
 /// A call that waits for a person.
 #[derive(Clone, Debug)]
 pub struct Question {
+    /// The program that asks, by the name that its requests give, if they give one.
+    pub agent: Option<String>,
+    /// The folder that it works in, if that is known.
+    pub folder: Option<String>,
+    /// The last calls before it, oldest first: each a tool, and what it did.
+    pub before: Vec<String>,
     /// The question as it is recorded, once it is asked: its id is that of the incident.
     pub record: Record,
     /// When the call is refused if nobody has answered.

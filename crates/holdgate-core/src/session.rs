@@ -73,8 +73,8 @@ pub struct Session {
     keys: RandomState,
     /// Which of its messages were examined for orders in results.
     pub examined: SharedExamined,
-    /// When the calls of the last minute were cleared.
-    recent: VecDeque<Duration>,
+    /// When the calls of the last minute were cleared, and of which agent they were.
+    recent: VecDeque<(Duration, u64)>,
     /// The call that came last, and how often in a row.
     last: Option<Fingerprint>,
     in_a_row: u32,
@@ -115,18 +115,23 @@ impl Session {
     /// How many calls were cleared in the minute before `now`.
     pub fn calls_in_last_minute(&self, now: Duration) -> usize {
         let start = now.saturating_sub(Duration::from_mins(1));
-        self.recent
-            .iter()
-            .rev()
-            .take_while(|&&t| t > start || start.is_zero())
-            .count()
+        self.recent_since(start).count()
+    }
+
+    fn recent_since(&self, start: Duration) -> impl Iterator<Item = &(Duration, u64)> {
+        let recent = self.recent.iter().rev();
+        recent.take_while(move |(t, _)| *t > start || start.is_zero())
     }
 
     /// How many calls have come, this one included, which is not understood yet if it has no
     /// fingerprint.
-    pub(crate) fn counts(&self, print: Option<Fingerprint>, now: Duration) -> Counts {
+    pub(crate) fn counts(&self, print: Option<Fingerprint>, agent: &str, now: Duration) -> Counts {
+        let start = now.saturating_sub(Duration::from_mins(1));
+        let agent = self.keys.hash_one(agent);
+        let own = |(_, of): &&(Duration, u64)| *of == agent;
         Counts {
-            in_last_minute: self.calls_in_last_minute(now),
+            of_agent: self.recent_since(start).filter(own).count(),
+            of_session: self.calls_in_last_minute(now),
             in_a_row: self.times_in_a_row(print),
         }
     }
@@ -218,9 +223,9 @@ impl Session {
         call: &ToolCall,
         findings: &[Finding],
         approval: &Approval,
-        now: Duration,
+        (agent, now): (&str, Duration),
     ) {
-        self.note(None, true, now);
+        self.note(None, true, agent, now);
         if !approval.lasts() || call.text.len() > MAX_APPROVED_BYTES {
             return;
         }
@@ -274,7 +279,7 @@ impl Session {
             let folders = approval.folders.iter().map(String::len).sum::<usize>();
             256 + approval.input.len() + approval.cwd.len() + folders
         });
-        let times = self.recent.capacity() * size_of::<Duration>();
+        let times = self.recent.capacity() * size_of::<(Duration, u64)>();
         let trees = self.trees.iter().map(|(_, folder)| 96 + folder.len());
         let own = times + approved.sum::<usize>() + trees.sum::<usize>() + self.pending.bytes();
         own + self.examined.bytes() + 16 * self.shown.len() + self.probing.bytes()
@@ -364,7 +369,13 @@ impl Session {
     }
 
     /// Records a judged call; `None` for one that was not interpreted.
-    pub(crate) fn note(&mut self, print: Option<Fingerprint>, cleared: bool, now: Duration) {
+    pub(crate) fn note(
+        &mut self,
+        print: Option<Fingerprint>,
+        cleared: bool,
+        agent: &str,
+        now: Duration,
+    ) {
         if print.is_some() {
             self.in_a_row = self.times_in_a_row(print);
             self.last = print;
@@ -374,7 +385,8 @@ impl Session {
             if self.recent.len() == RECENT_CALLS {
                 self.recent.pop_front();
             }
-            self.recent.push_back(now);
+            let agent = self.keys.hash_one(agent);
+            self.recent.push_back((now, agent));
         } else {
             self.refusals_in_a_row = self.refusals_in_a_row.saturating_add(1);
             self.disturbed = true;
@@ -390,8 +402,10 @@ impl Session {
 /// How many calls have come in a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
-    /// Calls that were cleared in the last minute.
-    pub in_last_minute: usize,
+    /// Calls of the agent that were cleared in the last minute.
+    pub of_agent: usize,
+    /// Calls of all agents of the session that were.
+    pub of_session: usize,
     /// How often this call has come in a row, this time included; 1 if that is not known yet.
     pub in_a_row: u32,
 }

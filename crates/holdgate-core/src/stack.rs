@@ -50,6 +50,17 @@ pub trait Layer: Send + Sync {
     fn count(&self, _call: &ToolCall, _counts: &Counts, _expert: bool) -> Vec<Finding> {
         Vec::new()
     }
+    /// How long the next call of a client waits before it is judged, by the number of calls alone.
+    fn slow_down(&self, _counts: &Counts) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// Calls that a person has allowed ahead of time, each for one time.
+pub trait Tickets: std::fmt::Debug + Send + Sync {
+    /// Takes the ticket of this call, if there is one that covers all these rules: it is not given out
+    /// again. The finding tells of it.
+    fn take(&self, call: &ToolCall, rules: &[&str], project: Option<&str>) -> Option<Finding>;
 }
 
 /// When a call comes, and after what.
@@ -69,6 +80,10 @@ pub struct Context<'a> {
     pub project: Option<&'a str>,
     /// How many calls of the session were cleared in the last minute.
     pub recent_calls: usize,
+    /// Calls that a person has allowed once.
+    pub tickets: Option<&'a dyn Tickets>,
+    /// Which of the session's agents makes the call: the root of its conversation.
+    pub agent: &'a str,
 }
 
 impl<'a> Context<'a> {
@@ -82,6 +97,8 @@ impl<'a> Context<'a> {
             said: "",
             project: None,
             recent_calls: 0,
+            tickets: None,
+            agent: "",
         }
     }
 }
@@ -188,16 +205,16 @@ impl Stack {
         let call = match held.read(self.limits.call) {
             Ok(call) => call,
             Err(fault) => {
-                session.visit(|session| session.note(None, false, context.now));
+                session.visit(|session| session.note(None, false, context.agent, context.now));
                 let refusal = Refusal::unread(held.name, held.id, held.runs, unreadable(&fault));
                 return Judgement::refused(refusal.with_envelope(held.envelope), took());
             }
         };
         let (moment, too_many) = session.visit(|session| {
-            let counts = session.counts(None, context.now);
+            let counts = session.counts(None, context.agent, context.now);
             let said = self.counted(&call, &counts, context);
             if strictest(&said) >= Verdict::Block {
-                session.note(None, false, context.now);
+                session.note(None, false, context.agent, context.now);
                 return (None, said);
             }
             session.settle(context.history, context.now);
@@ -234,12 +251,7 @@ impl Stack {
                 }
             }
         }
-        let print = session::fingerprint(&call, &effects);
-        let results = session::results(context.history, &call.id);
         session.visit(|session| {
-            if costly {
-                session.note_costly(context.now);
-            }
             for finding in &mut findings {
                 if finding.verdict == Verdict::Ask
                     && session.has_approved(&call, finding, &effects, &moment)
@@ -247,9 +259,18 @@ impl Stack {
                     finding.verdict = Verdict::Audit;
                 }
             }
-            findings.extend(self.counted(&call, &session.counts(print, context.now), context));
+        });
+        use_ticket(&call, &mut findings, context);
+        let print = session::fingerprint(&call, &effects);
+        let results = session::results(context.history, &call.id);
+        session.visit(|session| {
+            if costly {
+                session.note_costly(context.now);
+            }
+            let counts = session.counts(print, context.agent, context.now);
+            findings.extend(self.counted(&call, &counts, context));
             let verdict = strictest(&findings);
-            session.note(print, verdict.lets_pass(), context.now);
+            session.note(print, verdict.lets_pass(), context.agent, context.now);
             if verdict >= Verdict::Block {
                 let probing = session.note_refused(&call, &findings, context.now);
                 findings.extend(probing);
@@ -275,6 +296,13 @@ impl Stack {
             carries_secret,
             took: took(),
         }
+    }
+
+    /// How long the next call of a client waits before it is judged: an agent that is nearly too
+    /// fast is slowed down, so that it need not be stopped.
+    pub(crate) fn slow_down(&self, counts: &Counts) -> Duration {
+        let waits = self.layers.iter().map(|layer| layer.slow_down(counts));
+        waits.max().unwrap_or_default()
     }
 
     /// The findings of all layers by the counts alone.
@@ -354,6 +382,27 @@ impl Stack {
                 )
             }
         }
+    }
+}
+
+/// Lets a refused call pass if a person has allowed it once: all that is against it must be rules.
+fn use_ticket(call: &ToolCall, findings: &mut Vec<Finding>, context: &Context<'_>) {
+    let against = findings.iter().filter(|f| !f.verdict.lets_pass());
+    let against: Vec<&Finding> = against.collect();
+    let is_rule = |finding: &&Finding| {
+        finding.verdict < Verdict::Kill
+            && matches!(finding.layer, LayerName::Gate | LayerName::Policy)
+    };
+    let Some(tickets) = context.tickets.filter(|_| !against.is_empty()) else {
+        return;
+    };
+    let rules: Vec<&str> = against.iter().map(|finding| &*finding.rule).collect();
+    if !against.iter().all(is_rule) {
+        return;
+    }
+    if let Some(used) = tickets.take(call, &rules, context.project) {
+        lower(findings);
+        findings.push(used);
     }
 }
 

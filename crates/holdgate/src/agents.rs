@@ -12,6 +12,21 @@ pub(crate) const ROUTES: [&str; 14] = [
     "GOOGLE_VERTEX_BASE_URL", "OPENAI_API_BASE", "OPENAI_BASE_URL",
 ];
 
+/// What people call agents, by the start of their `User-Agent`.
+const USER_AGENTS: [(&str, &str); 4] = [
+    ("claude-cli", "Claude Code"),
+    ("codex", "Codex"),
+    ("opencode", "opencode"),
+    ("GeminiCLI", "Gemini CLI"),
+];
+
+/// The agent that sends this `User-Agent`, if it is a known one.
+pub(crate) fn agent_name(user_agent: &str) -> Option<&'static str> {
+    let known = USER_AGENTS.iter();
+    let mut known = known.filter(|(start, _)| user_agent.starts_with(start));
+    known.next().map(|(_, name)| *name)
+}
+
 /// An agent.
 #[derive(Debug)]
 pub(crate) struct Agent {

@@ -219,10 +219,12 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     log::info("stopping: waiting for open streams; send the signal again to stop immediately");
     std::thread::spawn(|| {
         if wait_for_signal().is_ok() {
+            asks::restore_terminal();
             std::process::exit(1);
         }
     });
     proxy.stop();
+    asks::restore_terminal();
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! `holdgate run`: an agent under guard by one command. Its requests go through a proxy of its own,
 //! its output through the monitor, and nothing that it started outlives it.
 
+mod copy;
 pub mod environment;
 pub mod keeper;
 mod launch;
@@ -86,6 +87,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let ask = config.ask;
     let mut proxy = Proxy::start(config)?;
     proxy.serve_own_hooks();
+    proxy.asks().come_from(way.agent_name(), here);
     let judge = Arc::new(Judge::new(output_judge.clone())?);
     let commands = proxy.commands(here);
     let patterns = rulebook::patterns(&rule_dirs, &commands)?;

@@ -2,6 +2,8 @@
 
 use crate::args::{WhyArgs, WrongUse};
 use crate::asks::allow::{self, Limits, RulesFile};
+use crate::asks::once::{LASTS, Once, Ticket};
+use crate::asks::shown::effect_line;
 use crate::asks::typed::Tty;
 use crate::config::Config;
 use crate::incidents::{self, local_time, print_one, text_of, verdict_style};
@@ -9,7 +11,7 @@ use crate::ledger::{self, Ledger};
 use anstyle::Style;
 use anyhow::{Context as _, bail};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{Allowance, Finding, LayerName, Masked};
+use holdgate_core::{Allowance, Finding, LayerName, Masked, Verdict};
 use holdgate_effects::json::{Json, shorten};
 use holdgate_effects::worded::nearest;
 use std::collections::VecDeque;
@@ -194,34 +196,6 @@ fn explain(found: &Found, out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An effect in a line, as `holdgate check` shows it.
-fn effect_line(effect: &Json<'_>) -> String {
-    let words = |key: &str| {
-        let list = effect.get(key).and_then(Json::as_array).unwrap_or_default();
-        let words: Vec<&str> = list.iter().filter_map(Json::as_str).collect();
-        words.join(", ")
-    };
-    let mut line = format!(
-        "{:<16} {}",
-        text_of(effect, "effect"),
-        text_of(effect, "program")
-    );
-    for (key, class) in [
-        ("path", words("path_class")),
-        ("host", text_of(effect, "host_class")),
-    ] {
-        if effect.get(key).is_some() {
-            line.push_str(&format!("  {} ({class})", text_of(effect, key)));
-        }
-    }
-    for (words, before, after) in [(words("tags"), "  [", "]"), (words("from"), "  from ", "")] {
-        if !words.is_empty() {
-            line.push_str(&format!("{before}{words}{after}"));
-        }
-    }
-    line
-}
-
 /// The exception that lets the call pass, with its limits, or why there is none.
 fn exception(args: &WhyArgs, record: &Json<'_>) -> Result<(String, Limits), String> {
     if let Some(why) = record.get_str("no_exception") {
@@ -272,7 +246,7 @@ fn offer(args: &WhyArgs, config: &Config, out: &mut impl Write) -> anyhow::Resul
             writeln!(
                 out,
                 "  holdgate why {} --apply writes it; --everywhere for all projects, --for 2h for \
-                 some time",
+                 some time; --once lets the call pass one time instead",
                 text_of(&record, "id")
             )?;
         }
@@ -285,6 +259,58 @@ fn offer(args: &WhyArgs, config: &Config, out: &mut impl Write) -> anyhow::Resul
     Ok(())
 }
 
+/// Lets the call of a record pass one time, if a person confirms it.
+fn apply_once(
+    record: &Json<'_>,
+    limits: Limits,
+    config: &Config,
+    out: &mut impl Write,
+) -> anyhow::Result<()> {
+    let id = text_of(record, "id");
+    let Some(input) = record.get("input").map(Json::text) else {
+        bail!("the call of {id} is too long to be recorded whole; leave --once away");
+    };
+    let findings = record.get("findings").and_then(Json::as_array);
+    let against = findings.unwrap_or_default().iter().filter(|finding| {
+        let verdict = finding.get_str("verdict").and_then(Verdict::from_word);
+        verdict.is_none_or(|verdict| !verdict.lets_pass())
+    });
+    let ticket = Ticket {
+        id: id.clone(),
+        tool: record.get_str("tool").unwrap_or_default().to_owned(),
+        input,
+        rules: against.map(|finding| text_of(finding, "rule")).collect(),
+        project: limits.project,
+        until: limits.until.unwrap_or_else(|| SystemTime::now() + LASTS),
+    };
+    let mut tty = Tty::of_person("allow a call")?;
+    let place = match &ticket.project {
+        Some(project) => format!("in {project}"),
+        None => "in every project".to_owned(),
+    };
+    writeln!(
+        out,
+        "    {}  {}",
+        shorten(&ticket.tool, 80),
+        shorten(&ticket.input, MAX_CALL)
+    )?;
+    out.flush()?;
+    let typed = tty.ask(&format!(
+        "Let exactly this call pass one time, {place}? [y/N] "
+    ))?;
+    if !matches!(typed.trim(), "y" | "yes") {
+        bail!("nothing was changed");
+    }
+    let ledger = Ledger::open(&config.state_dir, config.ledger)
+        .with_context(|| format!("cannot open the ledger in {}", config.state_dir.display()))?;
+    let reason = format!("the call of the incident {id} may pass one time");
+    let finding = Finding::audit(LayerName::Operator, "exception", reason);
+    ledger.append_event("operator", "told", &finding)?;
+    Once::of(&config.state_dir).allow(&ticket)?;
+    writeln!(out, "the call passes the next time, and only then")?;
+    Ok(())
+}
+
 fn apply(args: &WhyArgs, config: &Config, out: &mut impl Write) -> anyhow::Result<()> {
     let found = find(&config.state_dir, &args.id)?;
     let record = incidents::read(&found.line).context("the record cannot be read")?;
@@ -293,6 +319,9 @@ fn apply(args: &WhyArgs, config: &Config, out: &mut impl Write) -> anyhow::Resul
         Ok(exception) => exception,
         Err(why) => bail!("no exception for {id} can be written: {why}"),
     };
+    if args.once {
+        return apply_once(&record, limits, config, out);
+    }
     let mut tty = Tty::of_person("write an exception")?;
     let know = crate::own::knowledge()?;
     let file = RulesFile::of(config, know);

@@ -28,8 +28,33 @@ pub(super) struct Asked {
 }
 
 impl StreamGuard {
-    /// Has the call at this place of the queue judged, if one is there.
+    /// Has the call at this place of the queue judged, if one is there; of an agent that makes very
+    /// many, after a while.
     pub(super) fn judge_at(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> Progress {
+        let wait = self
+            .hold
+            .call_at(at)
+            .map(|held| self.ruling.slow_down(held, now));
+        if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
+            self.slowed = Some((at, now.saturating_add(wait)));
+            return Progress::Waiting;
+        }
+        self.judge_now(at, now, sink)
+    }
+
+    /// A call that was slowed down has waited long enough.
+    pub(super) fn go_on(&mut self, at: usize, now: Duration, out: &mut Vec<Output>) {
+        self.slowed = None;
+        let mut sink = Sink::new(&Bytes::new(), out);
+        if self.judge_now(at, now, &mut sink) == Progress::Decided {
+            self.release(now, &mut sink);
+        }
+        if sink.finish() {
+            self.last_sent = now;
+        }
+    }
+
+    fn judge_now(&mut self, at: usize, now: Duration, sink: &mut Sink<'_>) -> Progress {
         if let Some(call) = self.hold.take_call(at) {
             let judged = self.ruling.judge(call.held, (at, call.since), now, sink);
             self.put(judged);
@@ -77,7 +102,7 @@ impl StreamGuard {
     }
 
     pub(super) fn progress(&self) -> Progress {
-        if self.question.is_some() || self.ruling.verdict_due().is_some() {
+        if self.question.is_some() || self.slowed.is_some() || self.ruling.verdict_due().is_some() {
             Progress::Waiting
         } else {
             Progress::Decided

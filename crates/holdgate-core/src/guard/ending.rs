@@ -84,6 +84,7 @@ impl StreamGuard {
     pub(super) fn let_go(&mut self) {
         self.hold.take();
         self.question = None;
+        self.slowed = None;
         self.ruling.let_go();
     }
 

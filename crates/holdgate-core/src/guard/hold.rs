@@ -116,6 +116,18 @@ impl Hold {
         self.queue.len()
     }
 
+    /// The call at `at`, if one is there that has ended and waits to be judged.
+    pub(super) fn call_at(&self, at: usize) -> Option<&HeldCall> {
+        match self.queue.get(at)? {
+            Waiting::Call(call) if call.whole => Some(&call.held),
+            Waiting::Call(_)
+            | Waiting::Away(_)
+            | Waiting::Judged(..)
+            | Waiting::Frame(..)
+            | Waiting::Notice(..) => None,
+        }
+    }
+
     /// Takes the call at `at` to be judged, if one is there that has ended. Its place is kept.
     pub(super) fn take_call(&mut self, at: usize) -> Option<WaitingCall> {
         let waiting = self.queue.get_mut(at)?;

@@ -81,6 +81,8 @@ impl Job {
         let context = Context {
             expert: judge.expert,
             said: &said,
+            tickets: judge.tickets.as_deref(),
+            agent: &judge.request.root,
             ..Context::new(&judge.history, now)
         };
         let judged = || Box::new(judge.stack.judge(held, &judge.session, &context));
@@ -110,6 +112,8 @@ pub(super) struct Away {
     id: Option<String>,
     runs: Executor,
     envelope: Json<'static>,
+    /// Which agent made it.
+    agent: String,
 }
 
 impl Away {
@@ -122,6 +126,7 @@ impl Away {
             id: job.held.id.clone(),
             runs: job.held.runs.clone(),
             envelope: job.held.envelope.clone(),
+            agent: job.judge.request.root.clone(),
         }
     }
 
@@ -135,7 +140,7 @@ impl Away {
         match judgement {
             Ok(judgement) => *judgement,
             Err(why) => {
-                session::lock(session).note(None, false, now);
+                session::lock(session).note(None, false, &self.agent, now);
                 let refusal = Refusal::unread(self.name, self.id, self.runs, why.finding());
                 Judgement::refused(refusal.with_envelope(self.envelope), Duration::ZERO)
             }

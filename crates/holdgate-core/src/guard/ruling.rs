@@ -7,6 +7,7 @@ use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
 use crate::exception::allowances;
+use crate::history::{History, Outcome, Step};
 use crate::incident::{Action, Record};
 use crate::notice;
 use crate::question::Question;
@@ -17,6 +18,8 @@ use holdgate_effects::json::{Json, shorten};
 use std::collections::HashSet;
 use std::time::Duration;
 
+/// Calls before a question that are shown with it.
+const STEPS_SHOWN: usize = 5;
 /// Refusals in a row after which an agent may still continue on its own.
 const CONTINUES_IN_A_ROW: u32 = 3;
 
@@ -59,6 +62,17 @@ impl Ruling {
             held.fail(Fault::SameId(shorten(id, 80)));
         }
         Ok(())
+    }
+
+    /// How long a call waits before it is judged, because the agent makes very many.
+    pub(super) fn slow_down(&self, held: &HeldCall, now: Duration) -> Duration {
+        if held.runs != Executor::AtClient || self.judge.expert {
+            return Duration::ZERO;
+        }
+        let session = session::lock(&self.judge.session);
+        let counts = session.counts(None, &self.judge.request.root, now);
+        drop(session);
+        self.judge.stack.slow_down(&counts)
     }
 
     /// Judges a call that waits at this place since `since`, or hands that to the shell: then it
@@ -146,6 +160,9 @@ impl Ruling {
             return None;
         }
         Some(Question {
+            agent: self.judge.agent.clone(),
+            folder: self.judge.request.working_dir.clone(),
+            before: before(&self.judge.history),
             record: self.record_of(judged, Action::Asked, now),
             deadline: now.saturating_add(patience),
             allowances: allowances(refusal.findings(), &judged.judgement.effects),
@@ -169,7 +186,8 @@ impl Ruling {
             && let Some(cleared) = refusal.approved(&approval)
         {
             let (call, findings) = (cleared.call(), cleared.findings());
-            session::lock(&self.judge.session).approve(call, findings, &approval, now);
+            let agent = (self.judge.request.root.as_str(), now);
+            session::lock(&self.judge.session).approve(call, findings, &approval, agent);
             judged.judgement.outcome = Ok(cleared);
         }
         self.record(judged, now, sink);
@@ -235,6 +253,23 @@ impl Ruling {
         self.incidents += 1;
         format!("{}-{}", self.judge.response_id, self.incidents)
     }
+}
+
+/// The last calls of a conversation, oldest first.
+fn before(history: &History) -> Vec<String> {
+    let line = |step: &Step| {
+        let did = step.effects.first().map(|effect| &*effect.evidence);
+        let did = did.filter(|did| *did != step.tool).unwrap_or_default();
+        let end = match step.outcome {
+            Outcome::Done => "",
+            Outcome::Failed => " (failed)",
+            Outcome::Refused => " (refused)",
+        };
+        format!("{}  {}{end}", step.tool, shorten(did, 200))
+    };
+    let mut lines: Vec<String> = history.steps().rev().take(STEPS_SHOWN).map(line).collect();
+    lines.reverse();
+    lines
 }
 
 /// A judgement and what is needed to write it.

@@ -4,7 +4,7 @@ use crate::history::History;
 use crate::protocol::{Declared, Protocol};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
-use crate::stack::Stack;
+use crate::stack::{Stack, Tickets};
 use holdgate_effects::worded;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +51,10 @@ pub struct ResponseContext {
     pub history: Arc<History>,
     /// Whether the operator has lifted the gate for this request.
     pub expert: bool,
+    /// Calls that a person has allowed once.
+    pub tickets: Option<Arc<dyn Tickets>>,
+    /// The client, by the name that its requests give, for questions.
+    pub agent: Option<String>,
     /// The session's id, for records.
     pub session_id: String,
     /// This response's id: incidents are numbered below it.
@@ -74,6 +78,8 @@ impl ResponseContext {
             session: Arc::default(),
             history: Arc::default(),
             expert: false,
+            tickets: None,
+            agent: None,
             session_id: "s".to_owned(),
             response_id: "r".to_owned(),
             request: Arc::default(),

@@ -1,6 +1,6 @@
 //! The gate: is this call dangerous in itself? (Inspired by the "Action Gate".)
 //!
-//! It has rules about what a call does, and rate limits, which stop agents that loop.
+//! It has rules about what a call does, and rate limits, which slow down and stop agents that loop.
 
 use crate::call::{Executor, ToolCall};
 use crate::rules::{RuleLayer, RuleSet};
@@ -9,11 +9,18 @@ use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How many times the calls of one agent all agents of a session may make.
+const AGENTS: usize = 5;
+/// How long a call waits at most that is nearly one too many.
+const MAX_WAIT: Duration = Duration::from_secs(4);
 
 /// The gate's limits. 0 means no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimits {
-    /// Calls that may be cleared in a minute, per session.
+    /// Calls that may be cleared in a minute, per agent: one conversation of a session. All agents of
+    /// a session together may make [`AGENTS`] times as many.
     pub calls_per_minute: usize,
     /// How often the same call may come in a row.
     pub identical_in_a_row: u32,
@@ -93,23 +100,49 @@ impl Layer for Gate {
         }
         findings
     }
+
+    fn slow_down(&self, counts: &Counts) -> Duration {
+        let [(own, limit), (all, of_all)] = self.limits.of(counts);
+        wait(own, limit).max(wait(all, of_all))
+    }
+}
+
+/// How long the next call waits: from three quarters of the limit on, longer with each.
+fn wait(calls: usize, limit: usize) -> Duration {
+    let range = limit / 4;
+    let over = (calls + 1).saturating_sub(limit - range).min(range);
+    let (over, range) = (u32::try_from(over), u32::try_from(range));
+    match (over, range) {
+        (Ok(over @ 1..), Ok(range @ 1..)) => MAX_WAIT * over / range,
+        _ => Duration::ZERO,
+    }
 }
 
 impl RateLimits {
+    /// The calls of the last minute with their limits: of the agent, and of all of the session.
+    fn of(self, counts: &Counts) -> [(usize, usize); 2] {
+        let limit = self.calls_per_minute;
+        [
+            (counts.of_agent, limit),
+            (counts.of_session, limit.saturating_mul(AGENTS)),
+        ]
+    }
+
     fn findings(self, counts: &Counts) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut exceeded = |rule, verdict, reason, instead| {
             let finding = Finding::block(LayerName::Gate, rule, reason).instead(instead);
             findings.push(Finding { verdict, ..finding });
         };
-        let (calls, limit) = (counts.in_last_minute, self.calls_per_minute);
-        if limit > 0 && calls >= limit {
+        let whose = ["the agent has", "the agents of this session have"];
+        let mut over = whose.into_iter().zip(self.of(counts));
+        if let Some((who, (calls, limit))) =
+            over.find(|(_, (calls, limit))| *limit > 0 && calls >= limit)
+        {
             exceeded(
                 "call-rate",
                 Verdict::Block,
-                format!(
-                    "the session has made {calls} tool calls within a minute, and the limit is {limit}"
-                ),
+                format!("{who} made {calls} tool calls within a minute, and the limit is {limit}"),
                 "wait, then continue in fewer and larger steps",
             );
         }

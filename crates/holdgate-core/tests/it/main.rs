@@ -35,6 +35,7 @@ mod one_message;
 mod replacing;
 mod responses;
 mod responses_api;
+mod slowing;
 mod smuggled;
 mod streams;
 

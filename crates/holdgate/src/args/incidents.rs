@@ -18,6 +18,9 @@ pub struct WhyArgs {
     /// Allow the call for this time only: `2h`, `7days`.
     #[arg(long = "for", value_name = "TIME", value_parser = parse_exception_time)]
     pub time: Option<Duration>,
+    /// Let exactly this call pass one time, within a day or the time that `--for` says.
+    #[arg(long)]
+    pub once: bool,
     /// Print the record as JSON.
     #[arg(long, conflicts_with = "apply")]
     pub json: bool,

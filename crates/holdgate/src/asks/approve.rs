@@ -1,8 +1,9 @@
 //! `holdgate approve`: answers questions of a proxy that runs elsewhere.
 
 use super::Shown;
-use super::desk::{self, Event};
+use super::desk::{self, Event, Interrupt, Manner, TOO_SOON};
 use super::line::Line;
+use super::own_terminal::{OwnTerminal, read_keys};
 use crate::args::ApproveArgs;
 use anyhow::{Context as _, bail};
 use holdgate_core::Answer;
@@ -12,8 +13,7 @@ use std::path::Path;
 use std::sync::mpsc;
 
 /// The proxy has begun or ceased to show its questions at a terminal.
-const NOT_PROVED: &str = "write the code that is shown with the question after the answer (`o \
-                          CODE`); if no terminal shows it, start `holdgate approve` again";
+const NOT_PROVED: &str = "another proof is needed now; start `holdgate approve` again";
 
 /// Does what `holdgate approve …` asks for. Returns whether that worked.
 pub fn run(args: &ApproveArgs, dir: &Path, out: &mut impl Write) -> anyhow::Result<bool> {
@@ -85,7 +85,7 @@ fn wait(mut proxy: Line, out: &mut impl Write) -> anyhow::Result<bool> {
     let (events, received) = mpsc::channel();
     events.send(Event::Open(now))?;
     let typed = events.clone();
-    std::thread::spawn(move || desk::read_lines(&typed));
+    std::thread::spawn(move || read_keys(&typed));
     let mut write = proxy.writer()?;
     let (results, result) = mpsc::channel();
     std::thread::spawn(move || {
@@ -104,7 +104,13 @@ fn wait(mut proxy: Line, out: &mut impl Write) -> anyhow::Result<bool> {
         let _ = events.send(Event::Say("the proxy has stopped".into()));
         let _ = events.send(Event::End);
     });
-    desk::elsewhere(&received, codes, out, |id, answer, code| {
+    out.flush()?;
+    let manner = Manner {
+        too_soon: TOO_SOON,
+        codes,
+        interrupt: Interrupt::Quit,
+    };
+    let answer = |id: &str, answer, code: Option<&str>| {
         let mut request = request(id, answer);
         if let Some(code) = code {
             request.set("proof", code.to_owned().into());
@@ -113,7 +119,8 @@ fn wait(mut proxy: Line, out: &mut impl Write) -> anyhow::Result<bool> {
         sent.map_err(|e| e.to_string())?;
         let hung_up = |_| Err("the proxy closed the connection".to_owned());
         result.recv().unwrap_or_else(hung_up)
-    })?;
+    };
+    desk::run(&received, manner, &mut OwnTerminal::default(), answer)?;
     Ok(true)
 }
 

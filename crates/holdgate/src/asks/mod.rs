@@ -7,30 +7,35 @@
 
 pub(crate) mod allow;
 pub mod approve;
+mod card;
 pub(crate) mod code;
 pub(crate) mod desk;
 pub mod expert;
 pub(crate) mod line;
+pub(crate) mod once;
+pub(crate) mod own_terminal;
 pub mod peer;
 pub mod pin;
 mod request;
-mod shown;
+pub(crate) mod shown;
 pub mod socket;
 pub(crate) mod terminal;
 #[cfg(test)]
 mod tests;
+mod text;
 pub(crate) mod typed;
 
 use crate::config::Operator;
 use crate::threads::lock;
-use allow::{Limits, RulesFile};
+use allow::RulesFile;
 use code::{Code, Tries};
 use holdgate_core::{Answer, Question};
 use holdgate_effects::json::shorten;
-pub use shown::Shown;
+pub use own_terminal::restore as restore_terminal;
+pub use shown::{About, Shown};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
@@ -45,6 +50,8 @@ pub struct Asks {
     /// Where rules go that a person writes by an answer.
     rules_file: Option<RulesFile>,
     open: Mutex<Vec<Open>>,
+    /// Who asks, and in which folder, where all questions come from one agent.
+    agent: OnceLock<(String, Option<String>)>,
     /// Counts the changes.
     changes: watch::Sender<u64>,
     operators: AtomicUsize,
@@ -71,6 +78,7 @@ impl Asks {
             operator,
             rules_file,
             open: Mutex::default(),
+            agent: OnceLock::new(),
             changes: watch::Sender::new(0),
             operators: AtomicUsize::new(0),
             screens: AtomicUsize::new(0),
@@ -140,7 +148,19 @@ impl Asks {
         self.open_question(shown)
     }
 
-    fn open_question(self: &Arc<Self>, shown: Shown) -> Option<Ticket> {
+    /// From now on, all questions come from this agent, which was started in this folder.
+    pub(crate) fn come_from(&self, agent: &str, folder: Option<&str>) {
+        // The first name stays.
+        let folder = folder.map(str::to_owned);
+        let _ = self.agent.set((agent.to_owned(), folder));
+    }
+
+    fn open_question(self: &Arc<Self>, mut shown: Shown) -> Option<Ticket> {
+        let agent = self.agent.get().filter(|_| shown.about != About::Expert);
+        if let Some((agent, folder)) = agent {
+            shown.agent = Some(agent.clone());
+            shown.folder = shown.folder.or_else(|| folder.clone());
+        }
         let (answer, answered) = oneshot::channel();
         let shown = Arc::new(shown);
         let mut open = self.lock();
@@ -186,7 +206,7 @@ impl Asks {
             let file = self.rules_file.as_ref();
             let file =
                 file.ok_or("there is no folder for rules: neither HOME nor --config is set")?;
-            file.append(yaml, &Limits::default())?;
+            file.append(yaml, &shown.limits())?;
         }
         let mut open = self.lock();
         let at = open.iter().position(|open| open.shown.id == id);

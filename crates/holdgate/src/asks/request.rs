@@ -3,7 +3,7 @@
 use super::code::WrongCode;
 use super::pin::NotAccepted;
 use super::socket::{NAME, Shared};
-use super::{Asks, Attended, Shown, Ticket};
+use super::{About, Asks, Attended, Shown, Ticket};
 use crate::expert;
 use holdgate_core::{Answer, Finding, LayerName};
 use holdgate_effects::json::Json;
@@ -222,18 +222,17 @@ impl Shown {
             "process {process} at another terminal wants to lift the gate: for {time}, the \
              gate would not block any call of any agent of this proxy"
         );
-        let finding = ["expert-mode".into(), "expert".into(), reason, String::new()];
-        Shown {
-            id,
-            session: "-".into(),
-            tool: "holdgate expert".into(),
-            input: format!("--for {time}"),
-            findings: vec![finding],
-            rule: Err("expert mode is not a call".into()),
-            output: false,
-            deadline: Instant::now() + left,
-            code: None,
-        }
+        let finding = ["expert-mode".into(), "expert".into(), reason];
+        let typed = format!("holdgate expert --for {time}");
+        let mut shown = Shown::other(
+            About::Expert,
+            (id, "-".into()),
+            ("holdgate expert".into(), typed),
+            finding,
+            Instant::now() + left,
+        );
+        shown.rule = Err("expert mode is not a call".into());
+        shown
     }
 }
 

@@ -18,6 +18,9 @@ fn question(id: &str) -> Question {
         )
     }];
     Question {
+        agent: Some("Claude Code".into()),
+        folder: Some("/work/shop".into()),
+        before: vec!["Bash  make test".into()],
         record,
         deadline: Duration::from_mins(2),
         allowances: Ok(vec![Allowance {
@@ -124,63 +127,204 @@ fn questions_survive_the_socket() {
     assert_eq!((back.id, back.rule), (shown.id, shown.rule));
 }
 
+/// A terminal of some size.
+struct Fixed(usize, usize, String);
+
+impl desk::Surface for Fixed {
+    fn take(&mut self) -> bool {
+        true
+    }
+
+    fn give_back(&mut self) {}
+
+    fn size(&self) -> (usize, usize) {
+        (self.0, self.1)
+    }
+
+    fn draw(&mut self, text: &str) -> std::io::Result<()> {
+        self.2.push_str(text);
+        Ok(())
+    }
+
+    fn leave(&mut self, line: &str) -> std::io::Result<()> {
+        self.2.push_str(line);
+        Ok(())
+    }
+}
+
 /// Plays events at a desk, and returns what was shown and answered.
-fn desk(too_soon: Duration, events: Vec<Event>) -> (String, Vec<(String, Answer)>) {
+fn play(
+    manner: desk::Manner,
+    events: Vec<Event>,
+) -> (String, Vec<(String, Answer, Option<String>)>) {
     let (sender, receiver) = std::sync::mpsc::channel();
     for event in events {
         sender.send(event).unwrap();
     }
     drop(sender);
-    let (mut out, mut given) = (Vec::new(), Vec::new());
-    let manner = desk::Manner {
-        too_soon,
-        codes: false,
-    };
-    desk::run(&receiver, manner, &mut out, |id, answer, _| {
-        given.push((id.to_owned(), answer));
+    let (mut out, mut given) = (Fixed(80, 24, String::new()), Vec::new());
+    desk::run(&receiver, manner, &mut out, |id, answer, code| {
+        given.push((id.to_owned(), answer, code.map(str::to_owned)));
         Ok(())
     })
     .unwrap();
-    (String::from_utf8(out).unwrap(), given)
+    (out.2, given)
+}
+
+const AT_ONCE: desk::Manner = desk::Manner {
+    too_soon: Duration::ZERO,
+    codes: false,
+    interrupt: desk::Interrupt::Deny,
+};
+
+fn keys(keys: &str) -> Event {
+    Event::Keys(keys.as_bytes().to_vec())
 }
 
 #[test]
-fn a_desk_takes_one_line_for_each_question() {
+fn one_key_answers_a_question() {
     #[track_caller]
-    fn check(lines: &[&str], expected: &[Answer], said: &str) {
+    fn check(pressed: &[&str], expected: &[Answer], said: &str) {
         let shown = Shown::of(&question("1"), LEFT);
         let mut events = vec![Event::Open(vec![shown])];
-        events.extend(lines.iter().map(|line| Event::Line((*line).to_owned())));
-        let (out, given) = desk(Duration::ZERO, events);
-        let given: Vec<Answer> = given.into_iter().map(|(_, answer)| answer).collect();
+        events.extend(pressed.iter().map(|pressed| keys(pressed)));
+        let (out, given) = play(AT_ONCE, events);
+        let given: Vec<Answer> = given.into_iter().map(|(_, answer, _)| answer).collect();
         assert_eq!(given, expected, "{out}");
         assert!(out.contains(said), "{out}");
-        assert!(!out.contains("\u{1b}[2J"), "{out}");
+        assert!(!out.contains("push \u{1b}"), "{out}");
+        assert_eq!(out.matches('\u{7}').count(), 1, "one bell: {out}");
     }
-    check(&["o"], &[Answer::Once], "force-push (policy)");
-    check(&["session", "o"], &[Answer::Session], "1: session");
-    check(&["", "yes", "y", "maybe"], &[], "[o]nce");
-    check(&["d", "o"], &[Answer::Deny], "1: deny");
-    check(&["r", "y"], &[Answer::Rule], "do: ALLOW");
-    check(&["r", "n", "y"], &[], "write this rule?");
-    check(&["r", "d"], &[Answer::Deny], "write this rule?");
+    check(&["y"], &[Answer::Once], "force-push (policy)");
+    check(&["s", "y"], &[Answer::Session], "1: session");
+    check(&["n\r", "y"], &[Answer::Deny], "1: deny");
+    // A pasted text, keys that send several characters, Enter, the end of input.
+    check(
+        &["yes", "\u{1b}[A", "\r", "\u{4}", "Y", ""],
+        &[],
+        "1:59 left",
+    );
+    check(&["a", "y"], &[Answer::Rule], "do: ALLOW");
+    check(&["a", "n", "x"], &[], "write it");
+    check(&["a", "n", "n"], &[Answer::Deny], "write it");
+    check(&["?", "y", "y"], &[Answer::Once], "make test");
+    check(&["\u{3}"], &[Answer::Deny], "holdgate asks");
+}
+
+#[test]
+fn a_code_is_typed_after_the_answer() {
+    let manner = desk::Manner {
+        codes: true,
+        ..AT_ONCE
+    };
+    let shown = || Event::Open(vec![Shown::of(&question("1"), LEFT)]);
+    let pressed = ["y", "K7", "Q3\u{7f}2", "MX\r"].map(keys);
+    let (out, given) = play(manner, [shown()].into_iter().chain(pressed).collect());
+    let code = Some("K7Q2MX".to_owned());
+    assert_eq!(given, [("1".to_owned(), Answer::Once, code)], "{out}");
+    let pressed = ["y", "K7", "\u{1b}", "n", "\r"].map(keys);
+    let (out, given) = play(manner, [shown()].into_iter().chain(pressed).collect());
+    let code = Some(String::new());
+    assert_eq!(given, [("1".to_owned(), Answer::Deny, code)], "{out}");
 }
 
 #[test]
 fn what_was_typed_for_another_question_is_not_taken() {
     let shown = |id| Shown::of(&question(id), LEFT);
-    let line = || Event::Line("o".into());
-    let (out, given) = desk(LEFT, vec![Event::Open(vec![shown("1")]), line()]);
+    let slow = desk::Manner {
+        too_soon: LEFT,
+        ..AT_ONCE
+    };
+    let (out, given) = play(slow, vec![Event::Open(vec![shown("1")]), keys("y")]);
     assert!(given.is_empty(), "{out}");
     let closed = vec![
         Event::Open(vec![shown("1"), shown("2")]),
         Event::Open(vec![shown("2")]),
-        line(),
-        line(),
+        keys("y"),
+        keys("y"),
         Event::Open(vec![]),
-        line(),
+        keys("y"),
     ];
-    let (out, given) = desk(Duration::ZERO, closed);
-    assert_eq!(given, [("2".to_owned(), Answer::Once)], "{out}");
+    let (out, given) = play(AT_ONCE, closed);
+    assert_eq!(given, [("2".to_owned(), Answer::Once, None)], "{out}");
     assert!(out.contains("question 1 is closed"), "{out}");
+    assert!(out.contains("1 of 2") && out.contains("2 of 2"), "{out}");
+}
+
+/// The question as it stands on a terminal of this size.
+fn drawn(shown: &Shown, columns: usize, rows: usize, styled: bool) -> String {
+    let size = card::Size {
+        columns,
+        rows,
+        styled,
+    };
+    let around = card::Around {
+        number: (1, 1),
+        ..card::Around::default()
+    };
+    let lines = card::question(shown, &around, shown.deadline - LEFT, size);
+    assert!(lines.len() <= rows, "{columns}x{rows}");
+    for line in &lines {
+        assert!(line.width() < columns, "{columns}x{rows}: {line:?}");
+    }
+    let lines: Vec<String> = lines.iter().map(|line| line.render(styled)).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_question_fits_its_terminal() {
+    let mut shown = Shown::of(&question("1"), LEFT);
+    shown.command = "make && git push -f".into();
+    shown.mark = Some(8..19);
+    shown.findings[0][4] = "push to a new branch".into();
+    assert_eq!(
+        drawn(&shown, 60, 24, false),
+        " holdgate asks                                   2:00 left
+
+ Claude Code in /work/shop wants to use ?:
+
+   make && >>> git push -f <<<
+
+ Why      It rewrites what others have.
+ Rule     force-push (policy)
+ Instead  push to a new branch
+
+ y once   s session   a always   n no   ? more"
+    );
+    assert_eq!(
+        drawn(&shown, 40, 8, false),
+        "holdgate asks                 2:00 left
+Claude Code in /work/shop wants to use
+?:
+  make && >>> git push -f <<<
+Why: It rewrites what others have.
+Rule: force-push (policy)
+Instead: push to a new branch
+y once s session a always n no ? more"
+    );
+    let styled = drawn(&shown, 80, 24, true);
+    assert!(styled.contains("make && \u{1b}[1m\u{1b}[4m\u{1b}[31mgit push -f\u{1b}[0m"));
+}
+
+#[test]
+fn the_dangerous_part_of_a_long_command_stays_in_sight() {
+    let mut shown = Shown::of(&question("1"), LEFT);
+    let (before, after) = ("echo one; ".repeat(200), "; echo two".repeat(200));
+    shown.command = format!("{before}git push --force{after}");
+    shown.mark = Some(before.len()..before.len() + 16);
+    for (columns, rows) in [(40, 12), (80, 24), (200, 50), (20, 6), (40, 7)] {
+        let text = drawn(&shown, columns, rows, true).replace('\n', " ");
+        let plain = text.replace("\u{1b}[1m\u{1b}[4m\u{1b}[31m", "«");
+        assert!(plain.contains("«git"), "{columns}x{rows}: {text}");
+        assert!(
+            plain.contains("y\u{1b}[0m once"),
+            "{columns}x{rows}: {text}"
+        );
+    }
+    let text = drawn(&shown, 80, 24, false);
+    assert!(text.contains(">>> git push --force <<<"), "{text}");
+    assert!(
+        text.contains(" lines …") && text.contains("echo two"),
+        "{text}"
+    );
 }

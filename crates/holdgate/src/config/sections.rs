@@ -178,7 +178,7 @@ section!(AskFile =>
         /// Whether somebody is there.
         operator: Operator as OperatorWord = Operator::Auto,
         /// How long a person has to answer.
-        timeout: Duration as Span = Duration::from_mins(2),
+        timeout: Duration as Span = Duration::from_mins(5),
     }
 );
 section!(ProjectFile { dir: Folder });

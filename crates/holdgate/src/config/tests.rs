@@ -214,7 +214,7 @@ fn errors_show_place_and_fix() {
 #[test]
 fn who_is_asked_and_for_how_long_is_a_setting() {
     let ask = |file: &str| load(file, &[]).unwrap().guard.ask;
-    assert_eq!(ask(""), Some(Duration::from_mins(2)));
+    assert_eq!(ask(""), Some(Duration::from_mins(5)));
     assert_eq!(ask("ask.timeout = \"5s\""), Some(Duration::from_secs(5)));
     assert_eq!(ask("ask.operator = \"never\""), None);
 }

@@ -4,6 +4,7 @@ use super::input::{self, Call, Event};
 use super::passed::{Passed, texts};
 use super::reply::{Decision, Reply};
 use crate::args::HookAgent;
+use crate::asks::once::Once;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::facts::Place;
@@ -54,6 +55,7 @@ pub(crate) struct Handed<'a> {
 
 /// Judges the calls of hooks.
 pub(crate) struct Engine {
+    once: Arc<Once>,
     config: Config,
     know: Arc<Knowledge>,
     ledger: Arc<Ledger>,
@@ -84,6 +86,7 @@ impl Engine {
         passed: Arc<Passed>,
     ) -> anyhow::Result<Engine> {
         Ok(Engine {
+            once: Once::of(&config.state_dir),
             know: crate::own::knowledge()?,
             config,
             ledger,
@@ -161,7 +164,9 @@ impl Engine {
         );
         let expert = self.around.expert();
         let now = self.clock.now();
-        let judgement = known.live.judge(&stack, held, expert, now);
+        let judgement = known
+            .live
+            .judge(&stack, held, (expert, Some(&*self.once)), now);
         let id = self.next_id();
         let (decision, action) = decision(&judgement, &id, call.can_ask);
         match decision {

@@ -3,7 +3,7 @@
 use super::Shared;
 use super::decide::Found;
 use super::incident::Decided;
-use crate::asks::Shown;
+use crate::asks::{About, Shown};
 use crate::judge::{Outcome, Ruling, outcome};
 use holdgate_core::Answer;
 use holdgate_effects::json::shorten;
@@ -53,26 +53,23 @@ impl Shared {
         let evidence = shorten(&hit.evidence, SHOWN);
         let id = self.next_id();
         found.id = Some(id.clone());
-        let shown = Shown {
-            id,
-            session: self.settings.session.clone(),
-            tool: format!("the agent's output ({})", found.stream),
-            input: evidence.clone(),
-            findings: vec![[
-                hit.pattern.to_string(),
-                "monitor".to_owned(),
-                shorten(&hit.because, SHOWN),
-                String::new(),
-            ]],
-            rule: Err(
-                "there are no rules for output; add `known_safe` to a pattern instead \
-                       (docs/watch.md)"
-                    .into(),
-            ),
-            output: true,
+        let finding = [
+            hit.pattern.to_string(),
+            "monitor".to_owned(),
+            shorten(&hit.because, SHOWN),
+        ];
+        let mut shown = Shown::other(
+            About::Output,
+            (id, self.settings.session.clone()),
+            (format!("the agent's output ({})", found.stream), evidence),
+            finding,
             deadline,
-            code: None,
-        };
+        );
+        shown.rule = Err(
+            "there are no rules for output; add `known_safe` to a pattern instead \
+                   (docs/watch.md)"
+                .into(),
+        );
         let mut ticket = asks.put(shown)?;
         // Tickets are told by the runtime's clock; a killed agent needs no answer.
         runtime.block_on(async {

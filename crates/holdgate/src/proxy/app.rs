@@ -6,6 +6,7 @@ use super::connections::Connections;
 use super::{judges, marking, records, reload};
 use crate::asks::Asks;
 use crate::asks::allow::RulesFile;
+use crate::asks::once::Once;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::expert::Grant;
@@ -54,6 +55,7 @@ pub(crate) struct App {
     pub(crate) ledger: Arc<Ledger>,
     pub(super) records: records::Records,
     pub(crate) asks: Arc<Asks>,
+    pub(super) once: Arc<Once>,
     pub(super) budget: Arc<Budget>,
     pub(super) remembered: Mutex<Remembered>,
     pub(super) seldom: Seldom,
@@ -91,6 +93,7 @@ impl App {
             expert: Grant::default(),
             records: records::Records::start(ledger.clone())?,
             ledger,
+            once: Once::of(&config.state_dir),
             asks: Asks::new(config.ask.operator, RulesFile::of(&config, know.clone())),
             remembered: Remembered::new(sessions, &budget),
             budget,

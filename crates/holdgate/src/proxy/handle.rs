@@ -13,6 +13,7 @@ use super::refused::{Exchange, Refused, refusal, unreadable};
 use super::route::{self, Route, asks_for_upgrade, session_id, split_session};
 use super::whole::guard_whole;
 use super::whole_body::{read_answer, read_error, read_request};
+use crate::agents::agent_name;
 use crate::in_force::{InForce, News};
 use crate::upstream::{self, Body, BoxError, full, keeping};
 use holdgate_core::{
@@ -145,6 +146,10 @@ async fn answer(
                 stack: stack(app, &in_force, &known).await,
                 history: Arc::default(),
                 expert: app.config.expert_header && asks_for_expert || app.expert.left().is_some(),
+                tickets: Some(app.once.clone()),
+                agent: user_agent(&head.headers)
+                    .and_then(agent_name)
+                    .map(str::to_owned),
                 session: known,
                 session_id: exchange.session.clone(),
                 response_id: exchange.id.clone(),

@@ -2,20 +2,24 @@
 //! and otherwise from another terminal.
 
 use super::screen::{GivenBack, OurScreen, Screen};
-use super::terminal::{Raw, Terminal, forget_keys};
+use super::terminal::{Terminal, forget_keys};
 use crate::asks::code::Code;
-use crate::asks::desk::{self, Event};
-use crate::asks::{Asks, Attended, Shown};
+use crate::asks::desk::{self, Event, Interrupt, Manner, Surface, TOO_SOON};
+use crate::asks::own_terminal::size_of_terminal;
+use crate::asks::{About, Asks, Attended, Shown};
 use crate::log;
 use crate::proxy::Proxy;
 use crate::threads::spawn;
 use holdgate_core::Answer;
 use std::collections::HashSet;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
+
+/// How long after an answer an Enter belongs to it.
+const AFTER_ANSWER: Duration = Duration::from_millis(500);
 
 /// Follows the open questions.
 pub(super) struct Questions {
@@ -66,10 +70,10 @@ impl Questions {
     }
 
     /// Shows what is open now.
-    pub(super) fn show(&mut self, terminal: Option<(&Terminal, &Raw)>) {
+    pub(super) fn show(&mut self, terminal: Option<&Terminal>) {
         let open = self.asks.open_here();
-        if let (Some(desk), Some((terminal, raw))) = (&self.desk, terminal) {
-            self.late = !desk.show(&open, terminal, raw);
+        if let (Some(desk), Some(terminal)) = (&self.desk, terminal) {
+            self.late = !desk.show(&open, terminal);
         } else {
             self.tell(&open);
         }
@@ -85,7 +89,15 @@ impl Questions {
         self.desk.as_ref().is_some_and(|desk| desk.screen.is_ours())
     }
 
-    /// Ctrl-C at a question.
+    /// The terminal has another size.
+    pub(super) fn resized(&self) {
+        if let Some(desk) = &self.desk {
+            // The desk goes when the terminal does.
+            let _ = desk.events.send(Event::Resized);
+        }
+    }
+
+    /// A signal at a question.
     pub(super) fn deny_all(&self) {
         for shown in self.asks.open() {
             // One that was answered meanwhile is.
@@ -104,7 +116,10 @@ impl Questions {
                 let code = shown.code.as_ref().map(Code::show);
                 log::warn_now(&format!(
                     "{} waits for your answer ({rule}): `holdgate approve {}` at another terminal, with the code {}, within {} s",
-                    if shown.output { "the agent" } else { "a call" },
+                    match shown.about {
+                        About::Output => "the agent",
+                        About::Call | About::Expert => "a call",
+                    },
                     shown.id,
                     code.unwrap_or_default(),
                     left.as_secs()
@@ -115,31 +130,31 @@ impl Questions {
 }
 
 impl Desk {
-    /// Whether what is typed is for a question.
-    pub(super) fn is_open(&self) -> bool {
-        self.screen.is_ours()
-    }
-
     /// Takes what was typed if it is for a question, and not for the agent.
     pub(super) fn takes(&self, typed: &[u8]) -> bool {
-        let ours = self.screen.is_ours();
-        if ours {
-            // A terminal gives one line at a time.
-            for line in String::from_utf8_lossy(typed).lines() {
-                // A desk that is gone asks nothing.
-                let _ = self.events.send(Event::Line(line.to_owned()));
-            }
+        if self.screen.is_ours() {
+            // A desk that is gone asks nothing.
+            let _ = self.events.send(Event::Keys(typed.to_vec()));
+            return true;
         }
-        ours
+        // Who ends an answer with Enter does not mean the agent.
+        let ends_answer = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        typed.iter().all(ends_answer) && self.screen.was_ours_within(AFTER_ANSWER)
     }
 
     fn start(asks: &Arc<Asks>, screen: &Arc<Screen>) -> io::Result<Desk> {
         let (events, received) = channel();
         let (asks, out) = (asks.clone(), OurScreen(screen.clone()));
         let ask = move || {
+            let manner = Manner {
+                too_soon: TOO_SOON,
+                codes: false,
+                interrupt: Interrupt::Deny,
+            };
             let mut out = out;
+            let answer = |id: &str, given, _: Option<&str>| asks.answer(id, given);
             // A terminal that cannot be written to ends it.
-            let _ = desk::at_terminal(&received, &mut out, |id, answer| asks.answer(id, answer));
+            let _ = desk::run(&received, manner, &mut out, answer);
         };
         spawn("desk", ask)?;
         Ok(Desk {
@@ -149,14 +164,10 @@ impl Desk {
     }
 
     /// Whether it could be done; a terminal may take nothing at the moment.
-    fn show(&self, open: &[Arc<Shown>], terminal: &Terminal, raw: &Raw) -> bool {
+    fn show(&self, open: &[Arc<Shown>], terminal: &Terminal) -> bool {
         let was_ours = self.screen.is_ours();
         if !open.is_empty() && !self.screen.take() {
             return false;
-        }
-        if !open.is_empty() {
-            // Also if the screen is still ours after the last question: it could not be given back.
-            raw.leave();
         }
         if !open.is_empty() && !was_ours {
             // What was typed before is not an answer.
@@ -176,12 +187,32 @@ impl Desk {
             }
             // Half an answer is not for the agent.
             forget_keys();
-            // A terminal that is gone has no modes.
-            let _ = raw.again();
             if given == GivenBack::Lost {
                 terminal.have_drawn();
             }
         }
         true
+    }
+}
+
+impl Surface for OurScreen {
+    fn take(&mut self) -> bool {
+        // Taken before the desk hears of a question.
+        true
+    }
+
+    fn give_back(&mut self) {}
+
+    fn size(&self) -> (usize, usize) {
+        size_of_terminal()
+    }
+
+    fn draw(&mut self, text: &str) -> io::Result<()> {
+        self.write_all(text.as_bytes())
+    }
+
+    fn leave(&mut self, _: &str) -> io::Result<()> {
+        // The agent's screen is as it was.
+        Ok(())
     }
 }

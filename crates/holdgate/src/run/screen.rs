@@ -1,8 +1,10 @@
 //! The user's screen: the agent's, and ours while a question is on it.
 //!
-//! Terminals can keep a screen and show another one. An agent that draws on the other one already
-//! has to redraw it afterwards.
+//! Terminals can keep a screen and show another one. Of an agent that draws on the other one already, we
+//! keep a copy; if that is not exact, the agent has to redraw it afterwards.
 
+use super::copy::Copy;
+use crate::asks::own_terminal::size_of_terminal;
 use crate::threads::lock;
 use memchr::memchr;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -11,9 +13,12 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ESCAPE: u8 = 0x1b;
+const BELL: u8 = 7;
+/// How long a question waits for the end of a sequence.
+const MAX_AMID: Duration = Duration::from_secs(1);
 /// Modes that show the other screen.
 const OTHER_SCREEN: [u16; 3] = [47, 1047, 1049];
 /// Modes in which a terminal sends what nobody typed: the mouse, focus, marks around what is
@@ -35,6 +40,8 @@ pub(super) struct Screen {
     ours: AtomicBool,
     /// What the agent wrote meanwhile.
     waiting: Mutex<Vec<u8>>,
+    /// When it was given back last.
+    given_back: Mutex<Option<Instant>>,
     /// Told when there is room for more.
     room: Condvar,
     /// May be locked for long: a terminal that nobody reads takes nothing.
@@ -45,6 +52,10 @@ pub(super) struct Screen {
 struct Out {
     file: File,
     modes: Modes,
+    /// What is on the other screen, while the agent draws there.
+    copy: Option<Copy>,
+    /// Since when we wait for the end of a sequence.
+    amid: Option<Instant>,
 }
 
 /// What became of giving the screen back.
@@ -69,10 +80,13 @@ impl Screen {
         Arc::new(Screen {
             ours: AtomicBool::new(false),
             waiting: Mutex::default(),
+            given_back: Mutex::default(),
             room: Condvar::new(),
             out: Mutex::new(Out {
                 file,
                 modes: Modes::default(),
+                copy: None,
+                amid: None,
             }),
         })
     }
@@ -80,6 +94,11 @@ impl Screen {
     /// Whether what is on it is ours, and what is typed, too.
     pub(super) fn is_ours(&self) -> bool {
         self.ours.load(Ordering::Acquire)
+    }
+
+    /// Whether it was given back no longer ago.
+    pub(super) fn was_ours_within(&self, time: Duration) -> bool {
+        lock(&self.given_back).is_some_and(|at| at.elapsed() < time)
     }
 
     /// Takes it; what the agent writes waits. Whether it could be had at once.
@@ -90,6 +109,14 @@ impl Screen {
         let Some(mut out) = self.ready() else {
             return false;
         };
+        // In the middle of a sequence, ours would end it, and the rest of it would become text.
+        if out.modes.is_amid() {
+            let since = *out.amid.get_or_insert_with(Instant::now);
+            if since.elapsed() < MAX_AMID {
+                return false;
+            }
+        }
+        out.amid = None;
         self.ours.store(true, Ordering::Release);
         let mut text = String::from("\x1b[?2026l");
         for mode in out.modes.reports() {
@@ -99,7 +126,7 @@ impl Screen {
             text.push_str("\x1b[?1049h");
         }
         // Plain keys, a cursor, no colour, nothing on it.
-        text.push_str("\x1b[>0u\x1b[?25h\x1b[0m\x1b[2J\x1b[H");
+        text.push_str("\x1b[>0u\x1b[?25h\x1b[0m\x1b(B\x1b[2J\x1b[H");
         out.put(&text);
         true
     }
@@ -112,10 +139,15 @@ impl Screen {
         let Some(mut out) = self.ready() else {
             return GivenBack::NotYet;
         };
-        let lost = out.modes.on_other_screen();
+        let other = out.modes.on_other_screen();
+        let drawn = out.copy.as_ref().and_then(Copy::drawn);
+        let lost = other && drawn.is_none();
         let mut text = String::from("\x1b[2J\x1b[H\x1b[<u");
-        if !lost {
+        if !other {
             text.push_str("\x1b[?1049l");
+        }
+        if let Some(drawn) = drawn.filter(|_| other) {
+            text.push_str(&String::from_utf8_lossy(&drawn));
         }
         for mode in out.modes.reports() {
             text.push_str(&format!("\x1b[?{mode}h"));
@@ -124,6 +156,7 @@ impl Screen {
             text.push_str("\x1b[?25l");
         }
         out.put(&text);
+        *lock(&self.given_back) = Some(Instant::now());
         self.ours.store(false, Ordering::Release);
         drop(out);
         self.room.notify_all();
@@ -162,10 +195,22 @@ impl Out {
         let _ = self.file.write_all(text.as_bytes());
     }
 
+    /// The agent has written this.
+    fn saw(&mut self, bytes: &[u8]) {
+        self.modes.see(bytes);
+        if self.modes.on_other_screen() {
+            let size = size_of_terminal();
+            let copy = self.copy.get_or_insert_with(|| Copy::new(size));
+            copy.see(bytes, size);
+        } else {
+            self.copy = None;
+        }
+    }
+
     /// Shows what has waited.
     fn catch_up(&mut self, waiting: &Mutex<Vec<u8>>) {
         let waited = std::mem::take(&mut *lock(waiting));
-        self.modes.see(&waited);
+        self.saw(&waited);
         let mut rest = waited.as_slice();
         while !rest.is_empty() {
             match self.file.write(rest) {
@@ -209,7 +254,7 @@ impl Write for AgentsScreen {
             out.catch_up(&screen.waiting);
             let written = out.file.write(bytes)?;
             let seen = bytes.get(..written).unwrap_or_default();
-            out.modes.see(seen);
+            out.saw(seen);
             return Ok(written);
         }
     }
@@ -250,6 +295,8 @@ struct Modes {
     on: BTreeSet<u16>,
     off: BTreeSet<u16>,
     reading: Reading,
+    /// The last character is not whole.
+    cut_character: bool,
 }
 
 /// Where in a sequence `ESC [ ? … h` the bytes are.
@@ -260,6 +307,10 @@ enum Reading {
     Escape,
     Bracket,
     Parameters(Vec<u8>),
+    /// In any other sequence that begins with `ESC [`.
+    Control,
+    /// In a text for the terminal, which ends with BEL or `ESC \`.
+    Message,
 }
 
 impl Modes {
@@ -272,7 +323,24 @@ impl Modes {
         OTHER_SCREEN.iter().any(|mode| self.on.contains(mode))
     }
 
+    /// Whether the bytes so far end within a sequence or a character.
+    fn is_amid(&self) -> bool {
+        !matches!(self.reading, Reading::Text) || self.cut_character
+    }
+
     fn see(&mut self, mut bytes: &[u8]) {
+        if let Some(last) = bytes
+            .len()
+            .checked_sub(3)
+            .map_or(Some(bytes), |at| bytes.get(at..))
+        {
+            self.cut_character = last.utf8_chunks().last().is_some_and(|chunk| {
+                let rest = chunk.invalid();
+                rest.first()
+                    .is_some_and(|byte| (0xc2..=0xf4).contains(byte))
+                    && last.ends_with(rest)
+            });
+        }
         while let Some((&byte, rest)) = bytes.split_first() {
             if matches!(self.reading, Reading::Text) {
                 let Some(at) = memchr(ESCAPE, bytes) else {
@@ -286,7 +354,12 @@ impl Modes {
             self.reading = match (std::mem::take(&mut self.reading), byte) {
                 (_, ESCAPE) => Reading::Escape,
                 (Reading::Escape, b'[') => Reading::Bracket,
+                (Reading::Escape, b']' | b'P' | b'X' | b'^' | b'_') => Reading::Message,
+                (Reading::Message, byte) if byte != BELL => Reading::Message,
+                // Which characters follow is one byte more.
+                (Reading::Escape, b' '..=b'/') => Reading::Escape,
                 (Reading::Bracket, b'?') => Reading::Parameters(Vec::new()),
+                (Reading::Bracket | Reading::Control, b' '..=b'?') => Reading::Control,
                 (Reading::Parameters(mut list), b'0'..=b'9' | b';')
                     if list.len() < MAX_PARAMETERS =>
                 {
@@ -297,8 +370,14 @@ impl Modes {
                     self.switch(&list, byte == b'h');
                     Reading::Text
                 }
+                (Reading::Parameters(_), b' '..=b'?') => Reading::Control,
                 (
-                    Reading::Text | Reading::Escape | Reading::Bracket | Reading::Parameters(_),
+                    Reading::Text
+                    | Reading::Escape
+                    | Reading::Bracket
+                    | Reading::Parameters(_)
+                    | Reading::Control
+                    | Reading::Message,
                     _,
                 ) => Reading::Text,
             };
@@ -362,5 +441,35 @@ mod tests {
         );
         check("\x1b\x1b[?47h\x1b[?\x1b[?25l\x1b[?25h", true, &[], false);
         check("\x1b[?1049$p\x1b[?12x47h", false, &[], false);
+    }
+
+    #[test]
+    fn a_question_does_not_cut_a_sequence() {
+        let check = |text: &[u8], amid: bool| {
+            let mut modes = Modes::default();
+            modes.see(text);
+            assert_eq!(modes.is_amid(), amid, "{text:?}");
+        };
+        for whole in [
+            "a",
+            "é日",
+            "\x1b[31mx",
+            "\x1b]0;title\x07",
+            "\x1b]8;;x\x1b\\",
+            "\x1b(B",
+            "\x1b[?25l",
+            "\x1b[>4;2m",
+            "\x1b7",
+        ] {
+            check(whole.as_bytes(), false);
+            let cuts = 1..whole.len();
+            for cut in cuts.filter(|_| whole.starts_with('\x1b')) {
+                let is_text = cut == whole.len() - 1 && whole.ends_with('x');
+                check(&whole.as_bytes()[..cut], !is_text);
+            }
+        }
+        check(&"日".as_bytes()[..1], true);
+        check(&"日".as_bytes()[..2], true);
+        check(b"\xff", false);
     }
 }

@@ -86,12 +86,13 @@ async fn steer(
                 pass_on(monitor, Signal::QUIT);
             },
             () = ending.over() => ending.kill(monitor),
-            _ = resized.recv() => if let Some((terminal, _)) = terminal { terminal.resize() },
+            _ = resized.recv() => if let Some((terminal, _)) = terminal {
+                terminal.resize();
+                questions.resized();
+            },
             _ = continued.recv() => if let Some((terminal, raw)) = terminal {
-                if !questions.on_screen() {
-                    // The system says so, too, when the terminal is closed.
-                    let _ = raw.again();
-                }
+                // The system says so, too, when the terminal is closed.
+                let _ = raw.again();
                 terminal.resize();
             },
             // Not with a question on the screen: somebody waits for the answer.
@@ -103,7 +104,7 @@ async fn steer(
             _ = look.tick() => {
                 wake(keeper);
                 if questions.are_late() {
-                    questions.show(terminal);
+                    questions.show(terminal.map(|(terminal, _)| terminal));
                 }
                 if let Some((_, raw)) = terminal
                     && !questions.on_screen()
@@ -112,7 +113,7 @@ async fn steer(
                     stop_ourselves(raw, monitor);
                 }
             },
-            () = questions.changed() => questions.show(terminal),
+            () = questions.changed() => questions.show(terminal.map(|(terminal, _)| terminal)),
         }
     }
 }

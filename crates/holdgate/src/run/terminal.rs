@@ -178,8 +178,6 @@ pub(super) fn carry_keys(mut to: File, stop: &io::PipeReader, desk: &Desk) {
             let read = match keys.read(&mut buffer) {
                 Ok(read @ 1..) => buffer.get(..read).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // Ctrl-D at a question.
-                Ok(_) if desk.is_open() => continue,
                 // Closed; the signal that comes with it ends the agent.
                 Ok(_) | Err(_) => return,
             };

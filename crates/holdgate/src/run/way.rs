@@ -32,6 +32,12 @@ pub(super) struct Way {
 }
 
 impl Way {
+    /// What people call the agent.
+    pub(super) fn agent_name(&self) -> &str {
+        let program = self.program.rsplit('/').next().unwrap_or_default();
+        self.agent.map_or(program, |(agent, _)| agent.name)
+    }
+
     /// Looks at the environment, the command line and the settings files. What leads past the proxy
     /// is refused.
     pub(super) fn check(command: &[OsString], home: Option<&str>) -> Result<Way, WrongUse> {

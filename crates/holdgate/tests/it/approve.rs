@@ -2,7 +2,7 @@
 
 use crate::asking::{ALWAYS, Asking, PIN, client, port_in, proxy_arguments, upstream};
 use crate::setup::{eventually, has, ledger, post};
-use crate::terminal::{HOLDGATE, Terminal, detached};
+use crate::terminal::{HOLDGATE, KEYS, Terminal, detached};
 use std::path::PathBuf;
 use std::process::Stdio;
 
@@ -66,17 +66,17 @@ async fn who_waits_for_questions_is_asked_and_can_write_a_rule() {
     desk.types("PIN: ", PIN).await;
     desk.shows("waiting for questions").await;
     let client = client(asking.port, "");
-    desk.shows("[d]eny?").await;
+    desk.shows(KEYS).await;
     tokio::time::sleep(std::time::Duration::from_millis(600)).await;
-    desk.press("r\n");
-    desk.shows("write this rule?").await;
+    desk.press("a");
+    desk.shows("write it").await;
     assert!(desk.screen().contains("do: ALLOW"), "{}", desk.screen());
     let file = asking
         .dir
         .path()
         .join(".config/holdgate/rules/approved.yaml");
     assert!(!file.exists(), "it is shown first");
-    desk.press("y\n");
+    desk.press("y");
     eventually("the rule", || {
         file.exists() || desk.screen().contains("would not")
     })
@@ -155,9 +155,9 @@ async fn the_terminal_of_the_proxy_is_asked() {
     let mut proxy = Terminal::run(HOLDGATE, &arguments, &[]);
     proxy.shows("upstream http://").await;
     let client = client(port_in(&proxy.screen()).unwrap(), "");
-    proxy.shows("[d]eny?").await;
+    proxy.shows(KEYS).await;
     tokio::time::sleep(std::time::Duration::from_millis(600)).await;
-    proxy.press("o\n");
+    proxy.press("y");
     let got = client.got().await;
     assert!(got.contains("\"tool_use\""), "{got}");
     assert!(ledger(dir.path()).contains("\"answer\":\"once\""));

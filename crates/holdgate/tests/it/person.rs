@@ -3,7 +3,7 @@
 use crate::asking::{ALWAYS, Asking, PIN, client, port_in, proxy_arguments, question, upstream};
 use crate::run::ASK_MODEL;
 use crate::setup::{REQUEST, eventually, ledger, model};
-use crate::terminal::{HOLDGATE, Terminal, detached};
+use crate::terminal::{HOLDGATE, KEYS, Terminal, detached};
 use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -37,8 +37,8 @@ impl Shown {
     /// The code that stands at the terminal, of the question that is the `nth` shown.
     pub(crate) async fn code(&self, nth: usize) -> String {
         let after = |screen: &str| {
-            let after = screen.split("with the code ").nth(nth)?;
-            after.contains("[d]eny?").then(|| after.to_owned())
+            let after = screen.split("Code ").nth(nth)?;
+            after.contains(KEYS).then(|| after.to_owned())
         };
         eventually("a code", || after(&self.terminal.screen()).is_some()).await;
         let screen = self.terminal.screen();
@@ -94,16 +94,22 @@ async fn a_code_dies_after_three_wrong_tries() {
     let code = proxy.code(1).await;
     // One desk that waits, and takes codes behind its answers.
     let mut desk = proxy.elsewhere(&["approve"]);
-    desk.shows("`o CODE`").await;
+    desk.shows(KEYS).await;
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    desk.types("", "o").await;
-    desk.shows("write the code").await;
-    for left in [
+    for (tried, left) in [
         "attempts left: 2",
         "attempts left: 1",
         "only be answered where",
-    ] {
-        desk.types("", "o AAAAAA").await;
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        desk.press("y");
+        eventually("the code is asked for", || {
+            desk.screen().matches("Esc to go back").count() > tried
+        })
+        .await;
+        desk.press("AAAAAA\n");
         desk.shows(left).await;
     }
     let (ok, screen) = proxy.answer(&id, &code).await;
@@ -111,7 +117,7 @@ async fn a_code_dies_after_three_wrong_tries() {
     let wrong = ledger(proxy.dir.path()).matches("\"wrong-code\"").count();
     assert_eq!(wrong, 3, "each try is recorded");
 
-    proxy.terminal.types("", "o").await;
+    proxy.terminal.press("y");
     let got = client.got().await;
     assert!(got.contains("\"tool_use\""), "{got}");
 }
@@ -135,18 +141,18 @@ async fn lifting_the_gate_needs_the_code_of_the_proxys_terminal() {
     assert!(records.contains("\"wrong-code\""), "{records}");
 
     // The person at the proxy's terminal may say no, or yes, there.
-    for (answer, said) in [("d", "was not lifted"), ("o", "expert mode is on")] {
+    for (answer, said) in [("n", "was not lifted"), ("y", "expert mode is on")] {
         let mut proxy = Shown::start().await;
         let mut terminal = proxy.elsewhere(&["expert", "--for", "1m"]);
         terminal.types("to continue:", "lift the gate").await;
-        proxy.terminal.shows("[d]eny?").await;
+        proxy.terminal.shows(KEYS).await;
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-        proxy.terminal.types("", answer).await;
+        proxy.terminal.press(answer);
         proxy
             .terminal
             .shows(&format!(
                 "expert: {}",
-                if answer == "o" { "once" } else { "deny" }
+                if answer == "y" { "once" } else { "deny" }
             ))
             .await;
         terminal.types("with the question: ", "").await;

@@ -24,19 +24,17 @@ fn at_terminal(place: &Place, arguments: &[&str], environment: &[(&str, &str)]) 
 async fn answers(terminal: &mut Terminal, answer: &str, until: impl Fn(&str) -> bool) {
     eventually("the answer is taken", || {
         // A program that has ended takes no keys.
-        let _ = terminal.keys.write_all(format!("{answer}\r").as_bytes());
+        let _ = terminal.keys.write_all(answer.as_bytes());
         std::thread::sleep(std::time::Duration::from_millis(200));
         until(&terminal.screen())
     })
     .await;
 }
 
-const PROMPT: &str = "[d]eny and end it?";
-
 /// Without a judge, the person is asked while the agent stands still.
 #[tokio::test(flavor = "multi_thread")]
 async fn words_of_the_agent_are_asked_about_where_somebody_sits() {
-    for (answer, end) in [("o", "went on"), ("d", "the agent was killed")] {
+    for (answer, end) in [("y", "went on"), ("n", "the agent was killed")] {
         let place = Place::new();
         let beat = place.path("beat");
         let script = format!(
@@ -45,14 +43,14 @@ async fn words_of_the_agent_are_asked_about_where_somebody_sits() {
             beat.display()
         );
         let mut terminal = at_terminal(&place, &["bash", "-c", &script], &[]);
-        terminal.shows(PROMPT).await;
+        terminal.shows("end the agent").await;
         let length = || std::fs::read(&beat).unwrap_or_default().len();
         let before = length();
         std::thread::sleep(std::time::Duration::from_millis(600));
         assert_eq!(length(), before, "the agent did not stand still");
         answers(&mut terminal, answer, |screen| screen.contains(end)).await;
         let (success, screen) = terminal.ends().await;
-        assert_eq!(success, answer == "o", "{screen}");
+        assert_eq!(success, answer == "y", "{screen}");
         let records = ledger(place.dir.path());
         assert!(records.contains(r#""judge":"judge_down""#), "{records}");
         assert!(records.contains(r#""answer":"#), "{records}");
@@ -91,7 +89,8 @@ async fn messages_wait_while_the_agent_draws() {
 /// Programs that draw screens look at the size once it has stayed the same for a while.
 const DRAWING: &str = r#"
     last='24 80'; while [ "$(stty size < /dev/tty)" != "$last" ]; do sleep 0.02; done
-    printf '\033[?1049h'; echo drawn $last
+    # Line-drawing characters, of which no copy is kept.
+    printf '\033[?1049h\033(0\033(B'; echo drawn $last
     ( while [ ! -e $0 ]; do
         now=$(stty size < /dev/tty)
         if [ "$now" != "$last" ]; then
@@ -130,7 +129,7 @@ async fn after_a_question_the_agent_draws_its_screen_anew() {
             terminal.screen().matches("history-rewrite").count() >= count
         })
         .await;
-        answers(&mut terminal, "o", |screen| {
+        answers(&mut terminal, "y", |screen| {
             screen.matches("redrawn 24 80").count() >= count
         })
         .await;

@@ -3,7 +3,7 @@
 use crate::monitor::{STUBBORN, survivors};
 use crate::run::{ASK_MODEL, Place, send};
 use crate::setup::{REQUEST, eventually, has, model};
-use crate::terminal::{HOLDGATE, Terminal};
+use crate::terminal::{HOLDGATE, KEYS, Terminal};
 use rustix::process::Signal;
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::io::Write as _;
@@ -141,7 +141,7 @@ async fn errors_that_go_elsewhere_do_not_go_to_the_terminal() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_comes_up_where_the_agent_is() {
     for (answer, answered) in [
-        ("o", "\"answer\":\"once\""),
+        ("y", "\"answer\":\"once\""),
         ("\x03", "\"answer\":\"deny\""),
     ] {
         let model = model();
@@ -150,7 +150,7 @@ async fn a_question_comes_up_where_the_agent_is() {
         let script = format!("printf '\\033[?2004h'; {ASK_MODEL}\nread key; echo agent got $key");
         let agent = ["bash", "-c", &script, "x", REQUEST, "force_push"];
         let mut terminal = at_terminal(&place, &[&["--upstream", &upstream][..], &agent].concat());
-        terminal.shows("[d]eny?").await;
+        terminal.shows(KEYS).await;
         let screen = terminal.screen();
         let ours = screen.rsplit("\x1b[?1049h").next().unwrap();
         has(&screen, "\x1b[?2004l");
@@ -190,7 +190,7 @@ async fn output_behind_a_question_is_watched() {
     );
     let agent = ["bash", "-c", &script, "x", REQUEST, "force_push"];
     let mut terminal = at_terminal(&place, &[&["--upstream", &upstream][..], &agent].concat());
-    terminal.shows("[d]eny?").await;
+    terminal.shows(KEYS).await;
     std::fs::write(&go, "").unwrap();
     let (success, screen) = terminal.ends().await;
     assert!(!success);

@@ -7,6 +7,8 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 
+/// The end of a question: its last key.
+pub(crate) const KEYS: &str = " more";
 pub(crate) const HOLDGATE: &str = env!("CARGO_BIN_EXE_holdgate");
 
 /// A process at a terminal of its own, and what stands there.

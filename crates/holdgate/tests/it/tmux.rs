@@ -89,7 +89,7 @@ async fn an_agent_in_tmux_neither_answers_nor_lifts_the_gate() {
     let denied = || ledger(proxy.dir.path()).contains("\"answer\":\"deny\"");
     while !denied() {
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        proxy.terminal.types("", "d").await;
+        proxy.terminal.press("n");
     }
     let got = client.got().await;
     assert!(got.contains("said no"), "{got}");

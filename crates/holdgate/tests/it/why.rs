@@ -78,6 +78,29 @@ async fn an_exception_lets_the_same_call_pass_and_not_its_neighbour() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_allowed_once_passes_once() {
+    let asking = Asking::running(&[CALL]).await;
+    let passes = async || {
+        let got = client(asking.port, "").got().await;
+        (got.contains("\"tool_use\""), got)
+    };
+    let (passed, got) = passes().await;
+    assert!(!passed, "{got}");
+    let id = incident(&got);
+    let (ok, screen) = apply(&asking, &[&id, "--once"], "n").await;
+    assert!(!ok && screen.contains("nothing was changed"), "{screen}");
+    assert!(!passes().await.0);
+    let (ok, screen) = apply(&asking, &[&id, "--once"], "y").await;
+    assert!(ok && screen.contains("passes the next time"), "{screen}");
+    let (passed, got) = passes().await;
+    assert!(passed, "{got}");
+    assert!(!passes().await.0, "only once");
+    let records = ledger(asking.dir.path());
+    assert_eq!(records.matches("\"allowed-once\"").count(), 1, "{records}");
+    assert!(records.contains("may pass one time"), "{records}");
+}
+
+#[tokio::test]
 async fn what_has_no_exception_is_said() {
     let stops = "kill $(pidof holdgate)";
     let asking = Asking::running(&[stops]).await;
