@@ -195,7 +195,7 @@ impl Session {
             .iter()
             .find(|finding| finding.verdict >= Verdict::Block)?;
         let variants = self.probing.note(&by.rule, &call.text, now);
-        (variants >= probing::VARIANTS).then(|| {
+        probing::is_alarming(variants).then(|| {
             let reason = format!(
                 "{variants} different calls were refused by {} within ten minutes: the session feels \
                  for the edge of the rule",

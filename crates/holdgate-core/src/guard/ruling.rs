@@ -71,8 +71,9 @@ impl Ruling {
         }
         let session = session::lock(&self.judge.session);
         let counts = session.counts(None, &self.judge.request.root, now);
+        let probing = session.delay(now);
         drop(session);
-        self.judge.stack.slow_down(&counts)
+        self.judge.stack.slow_down(&counts).max(probing)
     }
 
     /// Judges a call that waits at this place since `since`, or hands that to the shell: then it

@@ -9,10 +9,15 @@ use std::time::Duration;
 const WINDOW: Duration = Duration::from_mins(10);
 const MAX_REFUSALS: usize = 64;
 /// So many different calls are no accident.
-pub(crate) const VARIANTS: usize = 5;
+const VARIANTS: usize = 5;
 /// How long the next call waits after so many, and at the most: twice as long with each more.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// Whether somebody should know: at 5 different calls, and whenever they have doubled since.
+pub(super) fn is_alarming(variants: usize) -> bool {
+    variants.is_multiple_of(VARIANTS) && (variants / VARIANTS).is_power_of_two()
+}
 
 /// The calls that were refused last.
 #[derive(Debug, Default)]
@@ -91,6 +96,8 @@ mod tests {
             assert_eq!(variants, number as usize + 1);
             delays.push(probing.delay(now));
         }
+        let alarms: Vec<usize> = (0..50).filter(|variants| is_alarming(*variants)).collect();
+        assert_eq!(alarms, [5, 10, 20, 40]);
         assert_eq!(delays[..4], [Duration::ZERO; 4]);
         assert_eq!(delays[4], FIRST_DELAY);
         assert!(delays.is_sorted());

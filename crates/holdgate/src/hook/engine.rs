@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 pub(crate) const DOOR: &str = "hook";
 /// Sessions that are remembered.
 const MAX_SESSIONS: usize = 64;
+/// How long a hook is made to wait.
+const MAX_DELAY: Duration = Duration::from_secs(8);
 /// A session's id in records.
 const MAX_NAME: usize = 120;
 
@@ -148,6 +150,8 @@ impl Engine {
         let session = name(agent, &call.session);
         let known = self.session(&session);
         let mut known = lock(&known);
+        // A session that feels for the edge of a rule waits, but not until its client gives up.
+        std::thread::sleep(known.live.session.delay(self.clock.now()).min(MAX_DELAY));
         let project = known
             .project
             .clone()

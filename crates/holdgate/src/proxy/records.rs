@@ -3,7 +3,7 @@
 
 use crate::hook::passed::Passed;
 use crate::ledger::Ledger;
-use holdgate_core::Record;
+use holdgate_core::{Finding, LayerName, Record};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -74,6 +74,19 @@ impl Records {
     }
 }
 
+/// Tells the operator at once about what no honest work does.
+fn alert(record: &Record) {
+    let certain = |finding: &&Finding| {
+        finding.layer == LayerName::Canaries || finding.rule == "probing"
+    };
+    for finding in record.findings.iter().filter(certain) {
+        crate::log::warn_now(&format!(
+            "session {}: {} ({}, incident {})",
+            record.session, finding.reason, finding.rule, record.id
+        ));
+    }
+}
+
 fn work(ledger: &Ledger, passed: &Passed, tasks: &Receiver<Task>) {
     while let Ok(task) = tasks.recv() {
         match task {
@@ -82,6 +95,7 @@ fn work(ledger: &Ledger, passed: &Passed, tasks: &Receiver<Task>) {
                 let written = catch_unwind(AssertUnwindSafe(|| {
                     ledger.append(&record)?;
                     passed.note(&record);
+                    alert(&record);
                     Ok(())
                 }))
                 .unwrap_or_else(|_| Err(io::Error::other("an internal error")));
