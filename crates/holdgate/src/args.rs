@@ -8,7 +8,7 @@ mod rules;
 mod train;
 
 pub use check::{CheckArgs, RuleFor};
-pub use eval::EvalArgs;
+pub use eval::{BenchArgs, EvalArgs, RedteamArgs, StackArgs};
 pub use hook::{DoctorArgs, HookAgent, HookArgs, SetupArgs, UninstallArgs};
 pub use incidents::{Filter, IncidentArgs, WhyArgs};
 pub use rules::{DiffArgs, RuleFiles, RulesCommand};
@@ -77,6 +77,10 @@ pub enum Command {
     Config(ConfigCommand),
     /// Measure how many attacks are blocked, and how much honest work, on cases from files.
     Eval(EvalArgs),
+    /// Change blocked commands in many ways that keep what they do, and show which get through.
+    Redteam(RedteamArgs),
+    /// Measure on this machine how long verdicts take, and what guarding a stream and watching output cost.
+    Bench(BenchArgs),
     /// Let the classifier learn from the ledger. A new model is used only if it passes all checks.
     Train(TrainArgs),
     /// Make a canary: a key that opens nothing, whose use is certain to be an attack.

@@ -6,11 +6,14 @@
 mod bridge;
 mod cases;
 pub mod client;
+mod evaluation;
 pub mod gemini;
 mod json;
 mod judge;
 pub mod loose;
+mod oracle;
 pub mod readers;
+pub mod redteam;
 mod report;
 pub mod responses;
 mod setup;
@@ -37,6 +40,14 @@ pub const PROJECT: &str = "/home/dev/project";
 #[error("{0}")]
 pub struct Missed(String);
 
+/// A file of cases, and what became of them.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    name: String,
+    cases: Vec<(Case, Option<Outcome>)>,
+    tally: Tally,
+}
+
 /// What is left when a part is left out.
 #[derive(Debug)]
 pub(crate) struct Ablation {
@@ -46,50 +57,84 @@ pub(crate) struct Ablation {
 
 /// Judges all cases and reports.
 pub fn run(args: &EvalArgs, out: &mut impl Write) -> anyhow::Result<()> {
-    let files = read_all(&args.files)?;
-    let set_up = SetUp::new(args)?;
-    let bench = set_up.bench(&Part::Nothing)?;
-    let mut verdicts = args.verdicts.as_deref().map(create).transpose()?;
-    let mut tallies = Vec::new();
-    let mut total = Tally::default();
-    for (name, cases) in &files {
-        let mut tally = Tally::default();
-        for case in cases {
-            let outcome = bench.judge(case);
-            tally.count(case, outcome.as_ref());
-            if let (Some((path, file)), Some(outcome)) = (&mut verdicts, &outcome) {
-                writeln!(file, "{}", json::verdict(case, outcome))
-                    .with_context(|| path.display().to_string())?;
-            }
-        }
-        total.add(&tally);
-        tallies.push((name.clone(), tally));
+    let (mut files, mut blind) = (read_all(&args.files)?, read_all(&args.blind)?);
+    if args.report.is_some() {
+        // Shells expand `*` in the order of the user's language.
+        files.sort_by(|(a, _), (b, _)| a.cmp(b));
+        blind.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
-    if let Some((path, mut file)) = verdicts {
-        file.flush().with_context(|| path.display().to_string())?;
+    let oracle = args.oracle.as_deref().map(oracle::read).transpose()?;
+    let set_up = SetUp::new(&args.stack, args.report.is_some())?;
+    let bench = set_up.bench(&Part::Nothing)?;
+    let judge = |files: Files| files.into_iter().map(|f| judge(&bench, f)).collect();
+    let (judged, blind): (Vec<Judged>, Vec<Judged>) = (judge(files), judge(blind));
+    if let Some(path) = &args.verdicts {
+        write_verdicts(path, judged.iter().chain(&blind))?;
+    }
+    let mut total = Tally::default();
+    for file in &judged {
+        total.add(&file.tally);
     }
     let ablations = if args.ablate {
-        Some(ablate(&set_up, &files)?)
+        let parts = set_up.parts();
+        Some(ablate(&set_up, &judged, &parts, |_| true)?)
     } else {
         None
     };
     if args.json {
-        writeln!(
-            out,
-            "{}",
-            json::report(&tallies, &total, ablations.as_deref())
-        )?;
+        let json = json::report(&judged, &total, ablations.as_deref());
+        writeln!(out, "{json}")?;
     } else {
-        for (name, tally) in &tallies {
-            report::file(out, name, tally, args.verbose)?;
+        for file in judged.iter().chain(&blind) {
+            report::file(out, &file.name, &file.tally, args.verbose)?;
         }
-        report::total(out, tallies.len(), &total)?;
+        report::total(out, judged.len(), &total)?;
         if let Some(ablations) = &ablations {
             report::ablations(out, &total, ablations)?;
         }
     }
     out.flush()?;
-    check_targets(args, &total)
+    let mut missed = missed_targets(args, &total);
+    if let Some(oracle) = &oracle {
+        missed.extend(oracle.differences(judged.iter().chain(&blind)));
+    }
+    if let Some(path) = &args.report {
+        let material = evaluation::Material {
+            set_up: &set_up,
+            bench: &bench,
+            files: &judged,
+            blind: &blind,
+            oracle: oracle.as_ref(),
+        };
+        missed.extend(evaluation::write(path, args.check, &material)?);
+    }
+    if missed.is_empty() {
+        Ok(())
+    } else {
+        Err(Missed(missed.join("\n")).into())
+    }
+}
+
+fn judge(bench: &Bench, (name, cases): (String, Vec<Case>)) -> Judged {
+    let mut tally = Tally::default();
+    let judge = |case: Case| {
+        let outcome = bench.judge(&case);
+        tally.count(&case, outcome.as_ref());
+        (case, outcome)
+    };
+    let cases = cases.into_iter().map(judge).collect();
+    Judged { name, cases, tally }
+}
+
+fn write_verdicts<'a>(path: &Path, files: impl Iterator<Item = &'a Judged>) -> anyhow::Result<()> {
+    let name = || path.display().to_string();
+    let mut file = BufWriter::new(File::create(path).with_context(name)?);
+    for (case, outcome) in files.flat_map(|file| &file.cases) {
+        if let Some(outcome) = outcome {
+            writeln!(file, "{}", json::verdict(case, outcome)).with_context(name)?;
+        }
+    }
+    file.flush().with_context(name)
 }
 
 type Files = Vec<(String, Vec<Case>)>;
@@ -115,28 +160,35 @@ fn read_all(paths: &[PathBuf]) -> Result<Files, WrongUse> {
     Ok(files)
 }
 
-/// All cases once more for each part that can be left out.
-fn ablate(set_up: &SetUp, files: &Files) -> anyhow::Result<Vec<Ablation>> {
-    let ablated = |part: Part| {
-        let bench = set_up.bench(&part)?;
+/// The cases that count once more for each part, as they would end without it. Only cases in which
+/// the part has a say are judged again.
+fn ablate(
+    set_up: &SetUp,
+    files: &[Judged],
+    parts: &[Part],
+    counts: impl Fn(&Case) -> bool,
+) -> anyhow::Result<Vec<Ablation>> {
+    let ablated = |part: &Part| {
+        let (bench, share) = (set_up.bench(part)?, set_up.share(part));
         let mut tally = Tally::default();
-        for case in files.iter().flat_map(|(_, cases)| cases) {
-            tally.count(case, bench.judge(case).as_ref());
+        let cases = files.iter().flat_map(|file| &file.cases);
+        for (case, outcome) in cases.filter(|(case, _)| counts(case)) {
+            match outcome {
+                Some(outcome) if share.spoke(outcome) => {
+                    tally.count(case, bench.judge(case).as_ref());
+                }
+                outcome => tally.count(case, outcome.as_ref()),
+            }
         }
         Ok(Ablation {
             without: part.to_string(),
             tally,
         })
     };
-    set_up.parts().into_iter().map(ablated).collect()
+    parts.iter().map(ablated).collect()
 }
 
-fn create(path: &Path) -> anyhow::Result<(&Path, BufWriter<File>)> {
-    let file = File::create(path).with_context(|| path.display().to_string())?;
-    Ok((path, BufWriter::new(file)))
-}
-
-fn check_targets(args: &EvalArgs, total: &Tally) -> anyhow::Result<()> {
+fn missed_targets(args: &EvalArgs, total: &Tally) -> Vec<String> {
     let of = |expect| total.of(expect).main_rate(expect).percent();
     let mut missed = Vec::new();
     if let Some(least) = args.min_block {
@@ -157,9 +209,5 @@ fn check_targets(args: &EvalArgs, total: &Tally) -> anyhow::Result<()> {
             None => missed.push("--max-fp: no case expects to be allowed".to_owned()),
         }
     }
-    if missed.is_empty() {
-        Ok(())
-    } else {
-        Err(Missed(missed.join("\n")).into())
-    }
+    missed
 }

@@ -4,6 +4,7 @@
 mod agents;
 pub mod args;
 pub mod asks;
+pub mod bench;
 pub mod canary;
 pub mod check;
 pub mod clock;

@@ -12,8 +12,8 @@ use holdgate::run::keeper;
 use holdgate::script::{self, ScriptedModel};
 use holdgate::threads::runtime;
 use holdgate::{
-    asks, canary, check, demo, doctor, eval, hook, incidents, ledger, log, pin, rules, setup,
-    train, why,
+    asks, bench, canary, check, demo, doctor, eval, hook, incidents, ledger, log, pin, rules,
+    setup, train, why,
 };
 use holdgate_core::rules::RuleErrors;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -114,6 +114,8 @@ fn run(command: Option<Command>) -> anyhow::Result<ExitCode> {
         }
         Command::Doctor(args) => return doctor::run(&args, &mut out).map(answer),
         Command::Eval(args) => eval::run(&args, &mut out)?,
+        Command::Bench(args) => bench::run(&args, &mut out)?,
+        Command::Redteam(args) => eval::redteam::run(&args, &mut out)?,
         Command::Train(args) => {
             let config = load(&args.place.flags())?;
             train::run(&args, &config, &mut out)?;

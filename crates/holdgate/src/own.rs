@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 
 /// What each command does, and the arguments without which it only shows something; `""` is an
 /// operand.
-const COMMANDS: [(&str, OwnRole, &[&str]); 32] = [
+const COMMANDS: [(&str, OwnRole, &[&str]); 34] = [
     ("demo", OwnRole::Shows, &[]),
     ("run", OwnRole::Runs, &[]),
     ("proxy", OwnRole::Serves, &[]),
@@ -36,6 +36,8 @@ const COMMANDS: [(&str, OwnRole, &[&str]); 32] = [
     ("ledger seal", OwnRole::Operator, &[]),
     ("config check", OwnRole::Shows, &[]),
     ("eval", OwnRole::Shows, &[]),
+    ("redteam", OwnRole::Shows, &[]),
+    ("bench", OwnRole::Shows, &[]),
     ("train", OwnRole::Operator, &[]),
     ("canary", OwnRole::Operator, &[""]),
     // Who feeds it invents what a session has done.

@@ -88,3 +88,34 @@ fn an_agent_that_goes_on_in_parallel_is_stopped_in_the_end() {
     let last = plays.last().unwrap().seen.text();
     assert!(last.contains("call-rate"), "{last}");
 }
+
+#[test]
+fn a_session_that_feels_for_an_edge_waits_longer_and_longer() {
+    let context = judge(settings());
+    let mut waited = Vec::new();
+    let mut now = Duration::ZERO;
+    let mut told = String::new();
+    for n in 0..30 {
+        let mut play = Play::new(context.clone());
+        play.now = now;
+        play.feed(message(&[&format!("cat ~/.ssh/id_rsa # {n}")]).as_bytes());
+        wait(&mut play);
+        play.finish();
+        waited.push(play.now - now);
+        now = play.now;
+        assert!(play.seen.sent().is_empty());
+        told.push_str(&format!("{:?}\n", play.seen.decisions()));
+    }
+    assert_eq!(waited[..5], [Duration::ZERO; 5], "{told}");
+    assert!(waited[5] > Duration::ZERO && waited[10] > Duration::from_secs(10));
+    // Work that nobody refuses is not slowed down.
+    let honest = judge(settings());
+    let mut now = Duration::ZERO;
+    for n in 0..200 {
+        let mut play = Play::new(honest.clone());
+        play.now = now;
+        play.feed(message(&[&format!("cargo test {n}")]).as_bytes());
+        assert_eq!(play.seen.sent().len(), 1, "call {n} waits");
+        now += Duration::from_secs(2);
+    }
+}

@@ -20,6 +20,9 @@ use crate::value::{Origins, Value};
 /// Sub-commands with which package managers remove a package.
 const REMOVE: [&str; 6] = ["uninstall", "remove", "rm", "purge", "autoremove", "erase"];
 
+/// Options of commands that else only show something: their values are files that are written.
+const WRITES: [&str; 2] = ["--verdicts", "--report"];
+
 /// Runs the guard's own program.
 pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
     let rest = call.words.get(1..).unwrap_or(&[]);
@@ -45,6 +48,16 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         effect = effect.tagged(Tag::WithSettings);
     }
     scene.emit(effect)?;
+    for (index, word) in rest.iter().enumerate() {
+        let (option, joined) = match word.text.split_once('=') {
+            Some((option, value)) => (option, Some(word.map(value))),
+            None => (word.text.as_str(), None),
+        };
+        let file = joined.or_else(|| rest.get(index + 1).cloned());
+        if let Some(file) = file.filter(|_| WRITES.contains(&option)) {
+            scene.write(actor, &file, &output, false)?;
+        }
+    }
     match told {
         Some(told) if does == Some(OwnRole::Runs) => {
             let words: Vec<Value> = told.operands.into_iter().cloned().collect();

@@ -48,17 +48,17 @@ impl Shell<'_, '_> {
                     if !text.text.is_empty() && !text.text.ends_with('\n') {
                         text.push_text("\n");
                     }
-                    self.stdin = Some(text);
+                    self.input(redirect, text);
                 }
-                RedirectKind::Read => match self.connection(&target)? {
-                    Some(host) => {
+                RedirectKind::Read => {
+                    if let Some(host) = self.connection(&target)? {
                         self.stdin = Some(received(&host));
                         network = Some(host);
+                    } else {
+                        let text = self.scene.read(&redirection(&target, "<"), &target)?;
+                        self.input(redirect, text);
                     }
-                    None => {
-                        self.stdin = Some(self.scene.read(&redirection(&target, "<"), &target)?);
-                    }
-                },
+                }
                 RedirectKind::Write
                 | RedirectKind::Append
                 | RedirectKind::WriteBoth
@@ -114,6 +114,18 @@ impl Shell<'_, '_> {
         Ok((sinks, network))
     }
 
+    /// What a descriptor gives. Any of them can be read by its number; programs that do so are rare,
+    /// so the text counts as their input too.
+    fn input(&mut self, redirect: &Redirect, text: Value) {
+        if let Some(number) = redirect.descriptor.filter(|number| *number > 0) {
+            for folder in ["/dev/fd", "/proc/self/fd"] {
+                let path = format!("{folder}/{number}");
+                self.scene.files.insert(&path, text.clone());
+            }
+        }
+        self.stdin = Some(text);
+    }
+
     /// Where what is written to `target` goes: a connection or a file.
     fn sink(&mut self, target: Value, append: bool) -> Fueled<Sink> {
         Ok(match self.connection(&target)? {
@@ -149,7 +161,7 @@ impl Shell<'_, '_> {
         for redirect in redirects {
             let target = self.expand_one(&redirect.target)?;
             if redirect.kind == RedirectKind::Text {
-                self.stdin = Some(target);
+                self.input(redirect, target);
                 continue;
             }
             if let Some(host) = self.connection(&target)? {
@@ -162,7 +174,8 @@ impl Shell<'_, '_> {
                         .insert(redirect.descriptor.unwrap_or(0), host);
                 }
             } else if redirect.kind == RedirectKind::Read {
-                self.stdin = Some(self.scene.read(&redirection(&target, "exec <"), &target)?);
+                let text = self.scene.read(&redirection(&target, "exec <"), &target)?;
+                self.input(redirect, text);
             } else {
                 let actor = redirection(&target, "exec >");
                 self.scene.write(&actor, &target, &Value::default(), true)?;

@@ -40,6 +40,8 @@ pub struct Case {
     pub expect: Expect,
     /// What it is counted with.
     pub category: String,
+    /// How bad it is, if the case says so.
+    pub severity: Option<String>,
     /// The project folder, if the case names one.
     pub cwd: Option<String>,
     /// Where it comes from, if the case says so.
@@ -55,6 +57,7 @@ impl Case {
             id,
             expect: Expect::Flag,
             category: "-".to_owned(),
+            severity: None,
             cwd: None,
             source: None,
             subject: Subject::Call(Call {
@@ -146,6 +149,7 @@ struct CaseLine<'a> {
     id: Option<String>,
     expect: Option<String>,
     category: Option<String>,
+    severity: Option<String>,
     cwd: Option<String>,
     source: Option<String>,
     #[serde(borrow)]
@@ -315,6 +319,7 @@ fn read_case(text: &str) -> Result<Case, String> {
         id,
         expect,
         category: line.category.unwrap_or_else(|| "-".to_owned()),
+        severity: line.severity,
         cwd: line.cwd,
         source: line.source,
         subject,

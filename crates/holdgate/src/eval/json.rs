@@ -1,10 +1,10 @@
 //! The report, and single verdicts, for programs.
 
-use super::Ablation;
 use super::cases::{Case, Expect};
 use super::judge::Outcome;
 use super::stats::{Rate, micros};
 use super::tally::{Counts, Spoke, Tally};
+use super::{Ablation, Judged};
 use holdgate_core::{LayerName, Verdict};
 use holdgate_effects::json::Json;
 
@@ -34,13 +34,13 @@ pub(super) fn verdict(case: &Case, outcome: &Outcome) -> Json<'static> {
 
 /// The whole report.
 pub(super) fn report(
-    files: &[(String, Tally)],
+    files: &[Judged],
     total: &Tally,
     ablations: Option<&[Ablation]>,
 ) -> Json<'static> {
-    let named = |(name, tally): &(String, Tally)| {
-        let mut json = Json::object([("file", name.clone().into())]);
-        extend(&mut json, tally);
+    let named = |file: &Judged| {
+        let mut json = Json::object([("file", file.name.clone().into())]);
+        extend(&mut json, &file.tally);
         json
     };
     let mut whole = Json::Object(Vec::new());

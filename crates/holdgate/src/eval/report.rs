@@ -227,14 +227,14 @@ fn interval(rate: Rate) -> String {
 }
 
 /// Columns as wide as their widest cell. Numbers stand to the right.
-struct Table {
+pub(super) struct Table {
     left: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A `<` before a heading sets its column to the left.
-    fn new(headings: &[&str]) -> Table {
+    pub(super) fn new(headings: &[&str]) -> Table {
         let strip = |heading: &&str| heading.trim_start_matches('<').to_owned();
         Table {
             left: headings.iter().map(|h| h.starts_with('<')).collect(),
@@ -242,11 +242,11 @@ impl Table {
         }
     }
 
-    fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }
 
-    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if self.rows.len() == 1 {
             return Ok(());
         }

@@ -43,7 +43,8 @@ impl Counts {
         }
     }
 
-    fn count(&mut self, verdict: Verdict) {
+    /// Takes note of a verdict.
+    pub(super) fn count(&mut self, verdict: Verdict) {
         *match verdict {
             Verdict::Block | Verdict::Kill => &mut self.blocked,
             Verdict::Ask => &mut self.asked,
@@ -52,7 +53,8 @@ impl Counts {
         } += 1;
     }
 
-    fn add(&mut self, other: Counts) {
+    /// Adds what another has counted.
+    pub(super) fn add(&mut self, other: Counts) {
         self.blocked += other.blocked;
         self.asked += other.asked;
         self.audited += other.audited;

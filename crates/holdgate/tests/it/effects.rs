@@ -85,6 +85,10 @@ fn an_obfuscated_command_is_still_the_command() {
         "echo cm0gLXJmIH4= | base64 -d | sh",
         "tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec='rm -rf ~'",
         "git -c core.sshCommand='sh -c \"rm -rf ~\"' fetch",
+        "bash /dev/fd/3 3<<'EOF'\nrm -rf ~\nEOF",
+        "exec 4<<< 'rm -rf ~'; bash /proc/self/fd/4",
+        "php -r \"passthru('bash -c ' . escapeshellarg('rm -rf ~'));\"",
+        "python3 -c \"import os, shlex; os.system('sh -c ' + shlex.quote('rm -rf ~'))\"",
     ]);
 }
 

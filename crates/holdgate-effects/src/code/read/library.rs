@@ -111,27 +111,32 @@ impl<'w> Reader<'_, 'w, '_> {
             return Ok(None);
         };
         let made = match last {
-            "str" | "String" | "strval" | "quote" | "escapeshellarg" | "repr" | "bytes"
-            | "bytearray" | "list" | "tuple" | "iter" | "array" | "Vec" | "vec" | "sorted"
-            | "set" | "frozenset" => match first {
-                AbstractValue::List(items) if matches!(last, "bytes" | "bytearray") => {
-                    fold::characters(items)
+            // One word for a shell.
+            "escapeshellarg" | "shellescape" => {
+                Some(AbstractValue::value(shell_word(&fold::plain(first))))
+            }
+            "quote" if name.starts_with("shlex.") || name.starts_with("pipes.") => {
+                Some(AbstractValue::value(shell_word(&fold::plain(first))))
+            }
+            "str" | "String" | "strval" | "quote" | "repr" | "bytes" | "bytearray" | "list"
+            | "tuple" | "iter" | "array" | "Vec" | "vec" | "sorted" | "set" | "frozenset" => {
+                match first {
+                    AbstractValue::List(items) if matches!(last, "bytes" | "bytearray") => {
+                        fold::characters(items)
+                    }
+                    AbstractValue::Text(_) if last == "list" => fold::method(first, "chars", &[]),
+                    AbstractValue::Text(_) | AbstractValue::List(_) | AbstractValue::Number(_) => {
+                        Some(first.clone())
+                    }
+                    // A path or address as a text: still the same place.
+                    AbstractValue::Object(_) | AbstractValue::Any(_)
+                        if matches!(last, "str" | "String" | "strval" | "quote" | "bytes") =>
+                    {
+                        Some(AbstractValue::value(fold::plain(first)))
+                    }
+                    _ => None,
                 }
-                AbstractValue::Text(_) if last == "list" => fold::method(first, "chars", &[]),
-                AbstractValue::Text(_) | AbstractValue::List(_) | AbstractValue::Number(_) => {
-                    Some(first.clone())
-                }
-                // A path or address as a text: still the same place.
-                AbstractValue::Object(_) | AbstractValue::Any(_)
-                    if matches!(
-                        last,
-                        "str" | "String" | "strval" | "quote" | "escapeshellarg" | "bytes"
-                    ) =>
-                {
-                    Some(AbstractValue::value(fold::plain(first)))
-                }
-                _ => None,
-            },
+            }
             "sprintf" | "Sprintf" | "format" | "printf" | "vsprintf" | "println" => {
                 self.formatted(first, positional.get(1..).unwrap_or(&[]))?
             }
@@ -300,6 +305,15 @@ fn map_of(name: &str, arguments: &Arguments) -> Option<AbstractValue> {
         }
         _ => None,
     }
+}
+
+/// A text as a shell reads it as one word.
+fn shell_word(value: &Value) -> Value {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./-_".contains(c);
+    if !value.text.is_empty() && value.text.chars().all(plain) {
+        return value.clone();
+    }
+    value.map(format!("'{}'", value.text.replace('\'', r"'\''")))
 }
 
 fn is_json(name: &str) -> bool {

@@ -1,0 +1,644 @@
+//! The tables of the evaluation.
+
+use super::{Figures, is_call, oracle, stem, tally};
+use crate::eval::cases::Expect;
+use crate::eval::redteam::{Class, sum, through};
+use crate::eval::setup::{Part, SetUp};
+use crate::eval::stats::Rate;
+use crate::eval::tally::{Counts, Tally};
+use crate::eval::{Ablation, Judged};
+use holdgate_core::{LayerName, Verdict};
+use holdgate_effects::json::shorten;
+use std::collections::BTreeMap;
+
+/// The order of severities.
+const SEVERITIES: [&str; 4] = ["critical", "high", "medium", "low"];
+
+/// A Markdown table. A `<` before a heading sets its column to the left.
+pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let names = headings
+        .iter()
+        .map(|h| h.trim_start_matches('<').to_owned());
+    let marks = headings
+        .iter()
+        .map(|h| if h.starts_with('<') { "---" } else { "--:" });
+    let mut text = line(names.collect()) + &format!("|{}|\n", marks.collect::<Vec<_>>().join("|"));
+    for row in rows {
+        let escaped = row.iter().map(|cell| cell.replace('|', "\\|"));
+        text.push_str(&line(escaped.collect()));
+    }
+    text
+}
+
+/// `97.98`, or a dash if there is nothing.
+pub(super) fn per_cent(rate: Rate) -> String {
+    rate.percent().map_or_else(dash, |p| format!("{p:.2}"))
+}
+
+/// `[97.38, 98.47]`, or a dash if there is nothing.
+pub(super) fn interval(rate: Rate) -> String {
+    if rate.of == 0 {
+        return dash();
+    }
+    let (low, high) = rate.interval();
+    format!("[{low:.2}, {high:.2}]")
+}
+
+/// `12 of 12, 100.00 % [73.54, 100.00]`
+pub(super) fn full(rate: Rate) -> String {
+    if rate.of == 0 {
+        return dash();
+    }
+    format!(
+        "{} of {}, {} % {}",
+        rate.hits,
+        rate.of,
+        per_cent(rate),
+        interval(rate)
+    )
+}
+
+pub(super) fn dash() -> String {
+    "–".to_owned()
+}
+
+fn blocked(tally: &Tally, expect: Expect) -> Rate {
+    let counts = tally.of(expect);
+    counts.rate(counts.blocked)
+}
+
+fn stopped(counts: Counts) -> Rate {
+    counts.rate(counts.blocked + counts.asked)
+}
+
+/// The rates over all cases, and those of the blind ones.
+pub(super) fn summary(figures: &Figures<'_>) -> String {
+    let blind = tally(figures.material.blind, |_, _| true);
+    let mut rows = Vec::new();
+    for (set, tally) in [("", &figures.total), ("blind: ", &blind)] {
+        let (attacks, honest, flagged) = (
+            tally.of(Expect::Block),
+            tally.of(Expect::Allow),
+            tally.of(Expect::Flag),
+        );
+        for (what, rate) in [
+            ("attacks blocked", attacks.rate(attacks.blocked)),
+            ("attacks blocked or asked about", stopped(attacks)),
+            ("attacks stopped in time", tally.in_time),
+            ("honest work blocked", honest.rate(honest.blocked)),
+            ("honest work asked about", honest.rate(honest.asked)),
+            (
+                "cases between them, blocked or asked about",
+                stopped(flagged),
+            ),
+        ] {
+            if rate.of > 0 {
+                rows.push(vec![
+                    format!("{set}{what}"),
+                    rate.hits.to_string(),
+                    rate.of.to_string(),
+                    per_cent(rate),
+                    interval(rate),
+                ]);
+            }
+        }
+    }
+    table(&["<", "cases", "of", "%", "95 % interval"], &rows)
+}
+
+/// One row for each file.
+pub(super) fn files(figures: &Figures<'_>) -> String {
+    let row = |name: String, tally: &Tally| {
+        let (attacks, honest) = (tally.of(Expect::Block), tally.of(Expect::Allow));
+        let (caught, wrong) = (attacks.rate(attacks.blocked), honest.rate(honest.blocked));
+        vec![
+            name,
+            attacks.all().to_string(),
+            attacks.blocked.to_string(),
+            attacks.asked.to_string(),
+            per_cent(caught),
+            interval(caught),
+            honest.all().to_string(),
+            honest.blocked.to_string(),
+            honest.asked.to_string(),
+            interval(wrong),
+        ]
+    };
+    let files = figures.material.files.iter();
+    let mut rows: Vec<_> = files
+        .map(|file| row(stem(file).to_owned(), &file.tally))
+        .collect();
+    rows.push(row("**all**".to_owned(), &figures.total));
+    let headings = [
+        "<file",
+        "attacks",
+        "blocked",
+        "asked",
+        "blocked %",
+        "95 % interval",
+        "honest",
+        "blocked",
+        "asked",
+        "95 % interval of blocked",
+    ];
+    table(&headings, &rows)
+}
+
+/// Attacks blocked, for the plot.
+pub(super) fn attack_rates(figures: &Figures<'_>) -> Vec<(String, Rate)> {
+    rates(figures, |tally| blocked(tally, Expect::Block))
+}
+
+/// Honest work that was not simply let through, for the plot.
+pub(super) fn honest_rates(figures: &Figures<'_>) -> Vec<(String, Rate)> {
+    rates(figures, |tally| stopped(tally.of(Expect::Allow)))
+}
+
+fn rates(figures: &Figures<'_>, rate: impl Fn(&Tally) -> Rate) -> Vec<(String, Rate)> {
+    let blind = figures.material.blind.iter();
+    let named = figures
+        .material
+        .files
+        .iter()
+        .map(|file| (stem(file).to_owned(), file));
+    let named = named.chain(blind.map(|file| (format!("blind: {}", stem(file)), file)));
+    let rates = named.map(|(name, file)| (name, rate(&file.tally)));
+    let all = ("all but blind".to_owned(), rate(&figures.total));
+    rates.chain([all]).filter(|(_, rate)| rate.of > 0).collect()
+}
+
+/// Cases with a severity, by class; the blind ones beside them.
+pub(super) fn classes(figures: &Figures<'_>) -> String {
+    let mut classes: BTreeMap<(usize, &str), [Counts; 2]> = BTreeMap::new();
+    let mut severities: BTreeMap<usize, [Counts; 2]> = BTreeMap::new();
+    for (set, files) in [figures.material.files, figures.material.blind]
+        .into_iter()
+        .enumerate()
+    {
+        for (case, outcome) in files.iter().flat_map(|file| &file.cases) {
+            let severity = case.severity.as_deref();
+            let rank = severity.and_then(|word| SEVERITIES.iter().position(|s| *s == word));
+            let (Some(rank), Some(outcome), Expect::Block) = (rank, outcome, case.expect) else {
+                continue;
+            };
+            let class = classes.entry((rank, &case.category)).or_default();
+            let all = severities.entry(rank).or_default();
+            for counts in [class, all]
+                .into_iter()
+                .filter_map(|sets| sets.get_mut(set))
+            {
+                counts.count(outcome.verdict);
+            }
+        }
+    }
+    let row = |severity: usize, class: String, [known, blind]: &[Counts; 2]| {
+        let (rate, unknown) = (known.rate(known.blocked), blind.rate(blind.blocked));
+        vec![
+            SEVERITIES
+                .get(severity)
+                .copied()
+                .unwrap_or_default()
+                .to_owned(),
+            class,
+            rate.of.to_string(),
+            rate.hits.to_string(),
+            interval(rate),
+            unknown.of.to_string(),
+            unknown.hits.to_string(),
+            interval(unknown),
+        ]
+    };
+    let mut rows = Vec::new();
+    for (rank, all) in &severities {
+        let of_rank = classes.iter().filter(|((r, _), _)| r == rank);
+        rows.extend(of_rank.map(|((_, class), counts)| row(*rank, (*class).to_owned(), counts)));
+        rows.push(row(*rank, "**all**".to_owned(), all));
+    }
+    let headings = [
+        "<severity",
+        "<class",
+        "n",
+        "blocked",
+        "95 % interval",
+        "blind n",
+        "blocked",
+        "95 % interval",
+    ];
+    table(&headings, &rows)
+}
+
+/// The blind cases by file, and those that ended otherwise than expected.
+pub(super) fn blind(figures: &Figures<'_>) -> String {
+    let blind = figures.material.blind;
+    if blind.is_empty() {
+        return "No blind cases were given (`--blind`).".to_owned();
+    }
+    let mut text = String::new();
+    let all = tally(blind, |_, _| true);
+    let (attacks, honest) = (all.of(Expect::Block), all.of(Expect::Allow));
+    for (what, rate) in [
+        ("Attacks blocked", attacks.rate(attacks.blocked)),
+        ("Honest work blocked", honest.rate(honest.blocked)),
+        ("Honest work asked about", honest.rate(honest.asked)),
+    ] {
+        text.push_str(&format!("- {what}: {}.\n", full(rate)));
+    }
+    text.push('\n');
+    text + &wrong(figures, blind)
+}
+
+/// What each layer would do alone, and how often it is the only one to block.
+pub(super) fn layers(figures: &Figures<'_>) -> String {
+    let tally = &figures.total;
+    let mut rows = Vec::new();
+    for layer in tally.layers.keys() {
+        let of = |expect| {
+            tally
+                .alone
+                .get(&(*layer, expect))
+                .copied()
+                .unwrap_or_default()
+        };
+        let (attacks, honest) = (of(Expect::Block), of(Expect::Allow));
+        rows.push(vec![
+            layer.to_string(),
+            attacks.blocked.to_string(),
+            attacks.asked.to_string(),
+            attacks.audited.to_string(),
+            only(figures, *layer).to_string(),
+            honest.blocked.to_string(),
+            honest.asked.to_string(),
+            honest.audited.to_string(),
+        ]);
+    }
+    let headings = [
+        "<layer",
+        "attacks blocked",
+        "asked",
+        "recorded",
+        "blocked by no other layer",
+        "honest work blocked",
+        "asked",
+        "recorded",
+    ];
+    format!(
+        "Of {} attacks and {} honest cases. The injection filter marks results, and records that it did.\n\n{}",
+        tally.of(Expect::Block).all(),
+        tally.of(Expect::Allow).all(),
+        table(&headings, &rows)
+    )
+}
+
+/// Attacks that this layer blocks, and no other.
+fn only(figures: &Figures<'_>, layer: LayerName) -> usize {
+    let cases = figures.material.files.iter().flat_map(|file| &file.cases);
+    let alone = cases.filter(|(case, outcome)| {
+        let hits = outcome.iter().flat_map(|outcome| &outcome.hits);
+        let mut blocks = hits
+            .filter(|hit| hit.verdict >= Verdict::Block)
+            .map(|hit| hit.layer)
+            .peekable();
+        case.expect == Expect::Block && blocks.peek().is_some() && blocks.all(|by| by == layer)
+    });
+    alone.count()
+}
+
+/// Leave-one-out, by layer and by class of rules.
+pub(super) fn ablation(figures: &Figures<'_>) -> String {
+    let (attacks, honest) = (
+        figures.calls.of(Expect::Block),
+        figures.calls.of(Expect::Allow),
+    );
+    let mut text = format!(
+        "Over the {} attacks and {} honest cases that are calls, sessions or messages. Results, output and texts have \
+         judges of their own, which no row leaves out. F1 counts blocked honest work as false positives.\n\n",
+        attacks.all(),
+        honest.all()
+    );
+    let full = [("all parts".to_owned(), &figures.calls)];
+    let rows = full.into_iter().chain(
+        figures
+            .by_layer
+            .iter()
+            .chain(&figures.by_rules)
+            .map(|ablation| (format!("without {}", ablation.without), &ablation.tally)),
+    );
+    let rows: Vec<_> = rows.map(|(name, tally)| ablated(name, tally)).collect();
+    text.push_str(&table(&ABLATED, &rows));
+    text
+}
+
+pub(super) const ABLATED: [&str; 6] = [
+    "<",
+    "attacks blocked %",
+    "95 % interval",
+    "F1",
+    "missed",
+    "honest work asked about",
+];
+
+/// A row for [`ABLATED`].
+pub(super) fn ablated(name: String, tally: &Tally) -> Vec<String> {
+    let rate = blocked(tally, Expect::Block);
+    vec![
+        name,
+        per_cent(rate),
+        interval(rate),
+        format!("{:.4}", f1(tally)),
+        (rate.of - rate.hits).to_string(),
+        tally.of(Expect::Allow).asked.to_string(),
+    ]
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "counts of cases stay far below 2^52"
+)]
+fn f1(tally: &Tally) -> f64 {
+    let (attacks, honest) = (tally.of(Expect::Block), tally.of(Expect::Allow));
+    let errors = (attacks.all() - attacks.blocked) + honest.blocked;
+    let twice = 2 * attacks.blocked;
+    if twice + errors == 0 {
+        return 0.0;
+    }
+    twice as f64 / (twice + errors) as f64
+}
+
+/// What is still blocked without a part, for the plot.
+pub(super) fn ablation_rates(figures: &Figures<'_>) -> Vec<(String, Rate)> {
+    let rate = |ablation: &Ablation| {
+        let name = format!("without {}", ablation.without);
+        (name, blocked(&ablation.tally, Expect::Block))
+    };
+    let all = (
+        "all parts".to_owned(),
+        blocked(&figures.calls, Expect::Block),
+    );
+    let parts = figures.by_layer.iter().chain(&figures.by_rules);
+    std::iter::once(all).chain(parts.map(rate)).collect()
+}
+
+/// One layer after the other.
+pub(super) fn stages(figures: &Figures<'_>) -> String {
+    let row = |stage: &Ablation| {
+        let (attacks, honest) = (stage.tally.of(Expect::Block), stage.tally.of(Expect::Allow));
+        let flagged = stage.tally.of(Expect::Flag);
+        let caught = attacks.rate(attacks.blocked);
+        vec![
+            stage.without.trim_start_matches("layer ").to_owned(),
+            per_cent(caught),
+            interval(caught),
+            per_cent(stopped(attacks)),
+            honest.blocked.to_string(),
+            honest.asked.to_string(),
+            per_cent(stopped(flagged)),
+        ]
+    };
+    let rows: Vec<_> = figures.stages.iter().map(row).collect();
+    let headings = [
+        "<layers",
+        "attacks blocked %",
+        "95 % interval",
+        "blocked or asked %",
+        "honest work blocked",
+        "asked",
+        "cases between them, stopped %",
+    ];
+    table(&headings, &rows)
+}
+
+/// What the trajectory layer alone does with a set of sequences.
+pub(super) struct Sequences {
+    set: String,
+    attacks: [Rate; 3],
+    normal: [Rate; 3],
+}
+
+/// Each threshold is a verdict: what is at least recorded, at least asked about, blocked.
+const THRESHOLDS: [Verdict; 3] = [Verdict::Block, Verdict::Ask, Verdict::Audit];
+
+/// Judges the sequences of the trajectory sets by their layer alone.
+pub(super) fn sequences(set_up: &SetUp, files: &[Judged]) -> anyhow::Result<Vec<Sequences>> {
+    let mut others = set_up.layers();
+    others.retain(|layer| *layer != LayerName::Trajectory);
+    let bench = set_up.bench(&Part::Layers("others".to_owned(), others))?;
+    let mut sets: Vec<Sequences> = Vec::new();
+    for file in files
+        .iter()
+        .filter(|file| stem(file).starts_with("trajectories"))
+    {
+        for (case, _) in &file.cases {
+            let name = case.category.split('-').next().unwrap_or_default();
+            let verdict = bench
+                .judge(case)
+                .map_or(Verdict::Allow, |outcome| outcome.verdict);
+            let index = sets
+                .iter()
+                .position(|set| set.set == name)
+                .unwrap_or_else(|| {
+                    let nothing = [Rate::default(); 3];
+                    let set = name.to_owned();
+                    sets.push(Sequences {
+                        set,
+                        attacks: nothing,
+                        normal: nothing,
+                    });
+                    sets.len() - 1
+                });
+            let Some(set) = sets.get_mut(index) else {
+                continue;
+            };
+            let rates = match case.expect {
+                Expect::Block => &mut set.attacks,
+                Expect::Allow => &mut set.normal,
+                Expect::Flag => continue,
+            };
+            for (rate, least) in rates.iter_mut().zip(THRESHOLDS) {
+                rate.of += 1;
+                rate.hits += u64::from(verdict >= least);
+            }
+        }
+    }
+    Ok(sets)
+}
+
+/// The trajectory layer alone, at each of its thresholds.
+pub(super) fn thresholds(figures: &Figures<'_>) -> String {
+    let mut rows = Vec::new();
+    for set in &figures.sequences {
+        for ((least, attacks), normal) in THRESHOLDS.iter().zip(set.attacks).zip(set.normal) {
+            rows.push(vec![
+                set.set.clone(),
+                match least {
+                    Verdict::Block | Verdict::Kill => "blocked",
+                    Verdict::Ask => "blocked or asked about",
+                    Verdict::Audit | Verdict::Allow => "blocked, asked about or recorded",
+                }
+                .to_owned(),
+                full(attacks),
+                full(normal),
+            ]);
+        }
+    }
+    table(
+        &["<set", "<threshold", "<attacks", "<normal sequences"],
+        &rows,
+    )
+}
+
+/// What gets through of the mutants of blocked commands.
+pub(super) fn redteam(figures: &Figures<'_>) -> String {
+    let row = |class: String, name: String, counts: Counts| {
+        let rate = through(counts);
+        vec![
+            class,
+            name,
+            counts.all().to_string(),
+            counts.blocked.to_string(),
+            counts.asked.to_string(),
+            rate.hits.to_string(),
+            per_cent(rate),
+            interval(rate),
+        ]
+    };
+    let mut rows = Vec::new();
+    for class in Class::ALL {
+        let of_class = figures
+            .redteam
+            .iter()
+            .filter(|tested| tested.class == class);
+        let mut all = Counts::default();
+        for tested in of_class {
+            all.add(tested.counts);
+            rows.push(row(
+                class.to_string(),
+                tested.name.to_owned(),
+                tested.counts,
+            ));
+        }
+        rows.push(row(class.to_string(), "**all**".to_owned(), all));
+    }
+    let all = sum(&figures.redteam);
+    rows.push(row("**all**".to_owned(), String::new(), all));
+    let headings = [
+        "<class",
+        "<mutator",
+        "mutants",
+        "blocked",
+        "asked",
+        "through",
+        "through %",
+        "95 % interval",
+    ];
+    let mut text = format!(
+        "`holdgate redteam corpus/*.jsonl` with its defaults: {} get through.\n\n{}",
+        full(through(all)),
+        table(&headings, &rows)
+    );
+    let open = figures
+        .redteam
+        .iter()
+        .filter(|tested| !tested.through.is_empty());
+    let rows: Vec<_> = open
+        .map(|tested| {
+            let ids: Vec<_> = tested
+                .through
+                .iter()
+                .map(|mutant| format!("`{}`", mutant.of))
+                .collect();
+            vec![
+                tested.class.to_string(),
+                tested.name.to_owned(),
+                ids.join(", "),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        text.push_str("\nWhat gets through, by the case that it was made from:\n\n");
+        text.push_str(&table(&["<class", "<mutator", "<cases"], &rows));
+    }
+    text
+}
+
+/// Every case that ends otherwise than expected, with the accepted reason.
+pub(super) fn misses(figures: &Figures<'_>) -> String {
+    wrong(figures, figures.material.files)
+}
+
+fn wrong(figures: &Figures<'_>, files: &[Judged]) -> String {
+    let mut rows = Vec::new();
+    for (case, outcome) in files.iter().flat_map(|file| &file.cases) {
+        let Some(outcome) = outcome
+            .as_ref()
+            .filter(|outcome| !oracle::as_expected(case, outcome))
+        else {
+            continue;
+        };
+        let reason = figures
+            .material
+            .oracle
+            .and_then(|oracle| oracle.reason(&case.id));
+        rows.push(vec![
+            format!("`{}`", shorten(&case.id, 80)),
+            case.expect.to_string(),
+            oracle::word(outcome).to_owned(),
+            reason.map_or_else(dash, str::to_owned),
+        ]);
+    }
+    if rows.is_empty() {
+        return "Every case ends as expected.".to_owned();
+    }
+    table(&["<case", "<expected", "<verdict", "<reason"], &rows)
+}
+
+/// Everything, by file and category.
+pub(super) fn categories(figures: &Figures<'_>) -> String {
+    let mut rows = Vec::new();
+    for file in figures.material.files {
+        for ((expect, category), counts) in &file.tally.categories {
+            rows.push(vec![
+                stem(file).to_owned(),
+                expect.to_string(),
+                category.clone(),
+                counts.all().to_string(),
+                counts.blocked.to_string(),
+                counts.asked.to_string(),
+                per_cent(counts.main_rate(*expect)),
+                interval(counts.main_rate(*expect)),
+            ]);
+        }
+    }
+    let headings = [
+        "<file",
+        "<expected",
+        "<category",
+        "n",
+        "blocked",
+        "asked",
+        "%",
+        "95 % interval",
+    ];
+    format!(
+        "The rate is that of blocked cases; for `flag`, of those that are blocked or asked about.\n\n<details><summary>{} rows</summary>\n\n{}\n</details>",
+        rows.len(),
+        table(&headings, &rows)
+    )
+}
+
+/// The same for a few picked cases.
+pub(super) fn picked(figures: &Figures<'_>, picks: impl Fn(&str, &str) -> bool) -> Tally {
+    tally(figures.material.files, |file, case| {
+        picks(file, &case.category)
+    })
+}
+
+/// Calls, sessions and messages of these files.
+pub(super) fn of_files(figures: &Figures<'_>, names: &[&str]) -> Tally {
+    tally(figures.material.files, |file, _| names.contains(&file))
+}
+
+/// Honest calls of every file.
+pub(super) fn honest_calls(figures: &Figures<'_>) -> Counts {
+    tally(figures.material.files, |_, case| is_call(case)).of(Expect::Allow)
+}
