@@ -2,6 +2,7 @@
 
 use super::args::Parsed;
 use super::role::Role;
+use super::targets;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
@@ -23,6 +24,7 @@ pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<
             scene.executes(run.actor, &content)?;
         }
         scene.runs_written(&path)?;
+        targets::run(scene, &path, run)?;
     }
     let inside = format!("{}/x", scene.folder());
     scene.runs_fetched(run.actor, &inside)

@@ -27,6 +27,7 @@ mod setters;
 mod special;
 pub(crate) mod sql;
 mod target;
+mod targets;
 mod transfer;
 mod units;
 mod unsettled;
