@@ -33,14 +33,19 @@ pub(super) struct Node {
 
 #[derive(Debug)]
 enum Value {
+    Scalar(Scalar),
+    List(Vec<Node>),
+    Map(Vec<Member>),
+}
+
+#[derive(Debug)]
+enum Scalar {
     Null,
     Bool(bool),
     Int(i64),
     Unsigned(u64),
     Float(f64),
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<Member>),
 }
 
 #[derive(Debug)]
@@ -125,12 +130,7 @@ impl Node {
                     .map(|member| (member.key, member.at, member.value))
                     .collect(),
             ),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_) => Top::Other,
+            Value::Scalar(_) => Top::Other,
         }
     }
 
@@ -138,13 +138,7 @@ impl Node {
     pub(super) fn list(self) -> Result<Vec<Node>, Location> {
         match self.value {
             Value::List(list) => Ok(list),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Map(_) => Err(self.at),
+            Value::Scalar(_) | Value::Map(_) => Err(self.at),
         }
     }
 
@@ -159,7 +153,7 @@ impl Node {
         self.number(&mut next);
         let mut is_whole = true;
         // Keys that are missing because of an error that was reported.
-        let mut gone = HashSet::new();
+        let mut gone: HashSet<(usize, Box<str>)> = HashSet::new();
         for _ in 0..MAX_FAULTS {
             let fault = match T::deserialize(Lent(&self, &source.text)) {
                 Ok(read) => return Some((read, is_whole)),
@@ -172,15 +166,15 @@ impl Node {
             }
             let is_known = fault
                 .missing
-                .is_some_and(|key| gone.contains(&(id, key.to_owned())));
+                .is_some_and(|key| gone.contains(&(id, key.into())));
             if id != STAND_IN && !is_known {
-                errors.push(RuleError::new(source, fault.at.into(), fault.what));
+                errors.push(RuleError::new(source, fault.at, fault.what));
             }
             match fault.missing {
                 Some(key) if id != STAND_IN => self.stand_in(id, key),
                 _ => {
-                    let map = self.remove(id)?;
-                    gone.insert(map);
+                    let (map, key) = self.remove(id)?;
+                    gone.insert((map, key.into()));
                 }
             }
         }
@@ -197,12 +191,7 @@ impl Node {
         match &mut self.value {
             Value::List(list) => Box::new(list.iter_mut()),
             Value::Map(members) => Box::new(members.iter_mut().map(|member| &mut member.value)),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_) => Box::new(std::iter::empty()),
+            Value::Scalar(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -217,7 +206,7 @@ impl Node {
                 value: Node {
                     id: STAND_IN,
                     at: Location::UNKNOWN,
-                    value: Value::Text(String::new()),
+                    value: Value::Scalar(Scalar::Text(String::new())),
                 },
             });
             return;
@@ -249,24 +238,19 @@ impl Node {
                     return Some((own, members.remove(at).key));
                 }
             }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_) => {}
+            Value::Scalar(_) => {}
         }
         self.children().find_map(|child| child.remove(id))
     }
 
     fn unexpected(&self) -> Unexpected<'_> {
         match &self.value {
-            Value::Null => Unexpected::Unit,
-            Value::Bool(value) => Unexpected::Bool(*value),
-            Value::Int(value) => Unexpected::Signed(*value),
-            Value::Unsigned(value) => Unexpected::Unsigned(*value),
-            Value::Float(value) => Unexpected::Float(*value),
-            Value::Text(value) => Unexpected::Str(value),
+            Value::Scalar(Scalar::Null) => Unexpected::Unit,
+            Value::Scalar(Scalar::Bool(value)) => Unexpected::Bool(*value),
+            Value::Scalar(Scalar::Int(value)) => Unexpected::Signed(*value),
+            Value::Scalar(Scalar::Unsigned(value)) => Unexpected::Unsigned(*value),
+            Value::Scalar(Scalar::Float(value)) => Unexpected::Float(*value),
+            Value::Scalar(Scalar::Text(value)) => Unexpected::Str(value),
             Value::List(_) => Unexpected::Seq,
             Value::Map(_) => Unexpected::Map,
         }
@@ -276,13 +260,7 @@ impl Node {
     fn place(&self) -> Location {
         match &self.value {
             Value::Map(members) => members.first().map_or(self.at, |member| member.at),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::List(_) => self.at,
+            Value::Scalar(_) | Value::List(_) => self.at,
         }
     }
 }
@@ -309,31 +287,31 @@ impl<'de> Deserialize<'de> for Value {
             }
 
             fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
-                Ok(Value::Null)
+                Ok(Value::Scalar(Scalar::Null))
             }
 
             fn visit_none<E: de::Error>(self) -> Result<Value, E> {
-                Ok(Value::Null)
+                Ok(Value::Scalar(Scalar::Null))
             }
 
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
-                Ok(Value::Bool(value))
+                Ok(Value::Scalar(Scalar::Bool(value)))
             }
 
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
-                Ok(Value::Int(value))
+                Ok(Value::Scalar(Scalar::Int(value)))
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
-                Ok(Value::Unsigned(value))
+                Ok(Value::Scalar(Scalar::Unsigned(value)))
             }
 
             fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-                Ok(Value::Float(value))
+                Ok(Value::Scalar(Scalar::Float(value)))
             }
 
             fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-                Ok(Value::Text(value.to_owned()))
+                Ok(Value::Scalar(Scalar::Text(value.to_owned())))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
@@ -363,15 +341,15 @@ impl<'de> Deserialize<'de> for Value {
 /// What is wrong, and which part of the tree is.
 #[derive(Debug)]
 struct Fault {
-    what: String,
-    at: Location,
+    what: Box<str>,
+    at: Mark,
     node: Option<usize>,
     /// The map that holds it.
     map: Option<usize>,
     /// The key that a map lacks.
     missing: Option<&'static str>,
     /// The key that an unknown one was probably meant to be.
-    meant: Option<String>,
+    meant: Option<Box<str>>,
 }
 
 impl Fault {
@@ -379,10 +357,11 @@ impl Fault {
     fn within(mut self, node: &Node) -> Fault {
         if self.node.is_none() {
             self.node = Some(node.id);
-            self.at = match self.missing {
+            let at = match self.missing {
                 Some(_) => node.place(),
                 None => node.at,
             };
+            self.at = at.into();
         }
         self
     }
@@ -399,8 +378,8 @@ impl std::error::Error for Fault {}
 impl de::Error for Fault {
     fn custom<T: fmt::Display>(what: T) -> Self {
         Fault {
-            what: what.to_string(),
-            at: Location::UNKNOWN,
+            what: what.to_string().into(),
+            at: Mark::default(),
             node: None,
             map: None,
             missing: None,
@@ -409,19 +388,23 @@ impl de::Error for Fault {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        let found = match found {
-            Unexpected::Seq => "a list".to_owned(),
-            Unexpected::Map => "a map".to_owned(),
-            Unexpected::Unit => "nothing".to_owned(),
-            Unexpected::Str(text) => format!("`{}`", text.chars().take(80).collect::<String>()),
-            other => other.to_string(),
+        let found = if let Unexpected::Str(text) = found {
+            format!("`{}`", text.chars().take(80).collect::<String>())
+        } else if found == Unexpected::Seq {
+            "a list".to_owned()
+        } else if found == Unexpected::Map {
+            "a map".to_owned()
+        } else if found == Unexpected::Unit {
+            "nothing".to_owned()
+        } else {
+            found.to_string()
         };
         Fault::custom(format!("expected {expected}, not {found}"))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         Fault {
-            meant: nearest(field, expected.iter().copied()).map(str::to_owned),
+            meant: nearest(field, expected.iter().copied()).map(Into::into),
             ..Fault::custom(format!(
                 "unknown field `{field}`, {}",
                 suggestion(field, expected)
@@ -444,15 +427,18 @@ struct Lent<'t>(&'t Node, &'t str);
 impl<'t> Lent<'t> {
     /// A scalar as it is written, where a text is expected.
     fn as_written(self) -> Option<&'t str> {
-        match &self.0.value {
-            Value::Text(text) => Some(text),
-            Value::Bool(_) | Value::Int(_) | Value::Unsigned(_) | Value::Float(_) => {
+        let Value::Scalar(scalar) = &self.0.value else {
+            return None;
+        };
+        match scalar {
+            Scalar::Null => None,
+            Scalar::Text(text) => Some(text),
+            Scalar::Bool(_) | Scalar::Int(_) | Scalar::Unsigned(_) | Scalar::Float(_) => {
                 let span = self.0.at.span();
                 let start = usize::try_from(span.byte_offset()?).ok()?;
                 let length = usize::try_from(span.byte_len()?).ok()?;
                 self.1.get(start..start.checked_add(length)?)
             }
-            Value::Null | Value::List(_) | Value::Map(_) => None,
         }
     }
 
@@ -467,12 +453,12 @@ impl<'de> Deserializer<'de> for Lent<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let read = match &self.0.value {
-            Value::Null => visitor.visit_unit(),
-            Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Int(value) => visitor.visit_i64(*value),
-            Value::Unsigned(value) => visitor.visit_u64(*value),
-            Value::Float(value) => visitor.visit_f64(*value),
-            Value::Text(value) => visitor.visit_str(value),
+            Value::Scalar(Scalar::Null) => visitor.visit_unit(),
+            Value::Scalar(Scalar::Bool(value)) => visitor.visit_bool(*value),
+            Value::Scalar(Scalar::Int(value)) => visitor.visit_i64(*value),
+            Value::Scalar(Scalar::Unsigned(value)) => visitor.visit_u64(*value),
+            Value::Scalar(Scalar::Float(value)) => visitor.visit_f64(*value),
+            Value::Scalar(Scalar::Text(value)) => visitor.visit_str(value),
             Value::List(list) => visitor.visit_seq(Elements(list.iter(), self.1)),
             Value::Map(members) => visitor.visit_map(Members {
                 map: self.0,
@@ -485,9 +471,10 @@ impl<'de> Deserializer<'de> for Lent<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match &self.0.value {
-            Value::Null => visitor.visit_none(),
-            _ => visitor.visit_some(self),
+        if let Value::Scalar(Scalar::Null) = &self.0.value {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
         }
     }
 
@@ -505,17 +492,20 @@ impl<'de> Deserializer<'de> for Lent<'_> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match &self.0.value {
-            Value::Bool(value) => visitor.visit_bool(*value),
-            _ => self.expected("`true` or `false`"),
+        if let Value::Scalar(Scalar::Bool(value)) = &self.0.value {
+            visitor.visit_bool(*value)
+        } else {
+            self.expected("`true` or `false`")
         }
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let number = match &self.0.value {
-            Value::Int(value) => u32::try_from(*value).ok(),
-            Value::Unsigned(value) => u32::try_from(*value).ok(),
-            _ => None,
+        let number = if let Value::Scalar(Scalar::Int(value)) = &self.0.value {
+            u32::try_from(*value).ok()
+        } else if let Value::Scalar(Scalar::Unsigned(value)) = &self.0.value {
+            u32::try_from(*value).ok()
+        } else {
+            None
         };
         match number {
             Some(number) => visitor.visit_u32(number),
@@ -578,7 +568,7 @@ impl<'de> MapAccess<'de> for Members<'_> {
         self.value = Some(&member.value);
         let key: StrDeserializer<'_, Fault> = member.key.as_str().into_deserializer();
         let read = seed.deserialize(key).map_err(|fault| Fault {
-            at: member.at,
+            at: member.at.into(),
             node: Some(member.value.id),
             map: Some(self.map.id),
             ..fault
@@ -603,7 +593,10 @@ impl<'de> Deserializer<'de> for WithPlace<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let Lent(node, text) = self.0;
-        let (flag, place) = (Node::made(Value::Bool(true)), place_of(node.at));
+        let (flag, place) = (
+            Node::made(Value::Scalar(Scalar::Bool(true))),
+            place_of(node.at),
+        );
         let parts = [
             (SPANNED_KEY, Lent(&flag, text)),
             ("value", self.0),
@@ -637,7 +630,7 @@ fn place_of(at: Location) -> Node {
         };
         Node::made(Value::Map(members.into_iter().map(member).collect()))
     };
-    let number = |number: u64| Node::made(Value::Unsigned(number));
+    let number = |number: u64| Node::made(Value::Scalar(Scalar::Unsigned(number)));
     let span = at.span();
     let bytes = [span.byte_offset(), span.byte_len()];
     let bytes = bytes.map(|bytes| number(bytes.unwrap_or(0)));
