@@ -95,6 +95,7 @@ pub fn operator_files(dirs: &[PathBuf]) -> anyhow::Result<Vec<RuleText>> {
     for path in operator_paths(dirs)? {
         match read(&path, Tier::Operator) {
             Ok(file) => files.push(file),
+            Err(_) if is_own_output(&path) => {}
             Err(error) => errors.push(format!("{error:#}")),
         }
     }
@@ -102,6 +103,13 @@ pub fn operator_files(dirs: &[PathBuf]) -> anyhow::Result<Vec<RuleText>> {
         bail!("{}", errors.join("\n"));
     }
     Ok(files)
+}
+
+/// Whether it is an empty file that this process writes to, as in `holdgate check --rule-for … > FILE`.
+fn is_own_output(path: &Path) -> bool {
+    let output = std::fs::metadata("/dev/fd/1").map(|m| Stamp::of(&m));
+    let file = std::fs::metadata(path).map(|m| Stamp::of(&m));
+    matches!((file, output), (Ok(file), Ok(output)) if file.bytes == 0 && file.file == output.file)
 }
 
 /// Where the operator's files are.

@@ -1,14 +1,11 @@
 //! Every error in the form of a file, not only the first: a file that its types do not fit is read
 //! as a tree, and what is wrong is taken out of it, one part after the other, until the rest fits.
 
+mod lent;
+
 use super::report::{Mark, RuleError, Source};
-use holdgate_effects::worded::{nearest, suggestion};
-use serde::de::value::{MapDeserializer, StrDeserializer};
-use serde::de::{
-    self, Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer,
-    MapAccess, SeqAccess, Unexpected, Visitor,
-};
-use serde::forward_to_deserialize_any;
+use lent::Lent;
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Error, Location, Options, Spanned};
 use std::collections::HashSet;
@@ -17,9 +14,6 @@ use std::sync::Arc;
 
 /// Errors that are searched for in one entry, and syntax errors in one file.
 const MAX_FAULTS: usize = 50;
-/// What the parser calls a value with its position, and the first key of one.
-const SPANNED: &str = "__yaml_spanned";
-const SPANNED_KEY: &str = "__serde_saphyr_private_spanned";
 /// The id of what stands in for a missing text.
 const STAND_IN: usize = usize::MAX;
 
@@ -33,14 +27,19 @@ pub(super) struct Node {
 
 #[derive(Debug)]
 enum Value {
+    Scalar(Scalar),
+    List(Vec<Node>),
+    Map(Vec<Member>),
+}
+
+#[derive(Debug)]
+enum Scalar {
     Null,
     Bool(bool),
     Int(i64),
     Unsigned(u64),
     Float(f64),
     Text(String),
-    List(Vec<Node>),
-    Map(Vec<Member>),
 }
 
 #[derive(Debug)]
@@ -125,12 +124,7 @@ impl Node {
                     .map(|member| (member.key, member.at, member.value))
                     .collect(),
             ),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_) => Top::Other,
+            Value::Scalar(_) => Top::Other,
         }
     }
 
@@ -138,13 +132,7 @@ impl Node {
     pub(super) fn list(self) -> Result<Vec<Node>, Location> {
         match self.value {
             Value::List(list) => Ok(list),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::Map(_) => Err(self.at),
+            Value::Scalar(_) | Value::Map(_) => Err(self.at),
         }
     }
 
@@ -159,7 +147,7 @@ impl Node {
         self.number(&mut next);
         let mut is_whole = true;
         // Keys that are missing because of an error that was reported.
-        let mut gone = HashSet::new();
+        let mut gone: HashSet<(usize, Box<str>)> = HashSet::new();
         for _ in 0..MAX_FAULTS {
             let fault = match T::deserialize(Lent(&self, &source.text)) {
                 Ok(read) => return Some((read, is_whole)),
@@ -172,15 +160,15 @@ impl Node {
             }
             let is_known = fault
                 .missing
-                .is_some_and(|key| gone.contains(&(id, key.to_owned())));
+                .is_some_and(|key| gone.contains(&(id, key.into())));
             if id != STAND_IN && !is_known {
-                errors.push(RuleError::new(source, fault.at.into(), fault.what));
+                errors.push(RuleError::new(source, fault.at, fault.what));
             }
             match fault.missing {
                 Some(key) if id != STAND_IN => self.stand_in(id, key),
                 _ => {
-                    let map = self.remove(id)?;
-                    gone.insert(map);
+                    let (map, key) = self.remove(id)?;
+                    gone.insert((map, key.into()));
                 }
             }
         }
@@ -197,12 +185,7 @@ impl Node {
         match &mut self.value {
             Value::List(list) => Box::new(list.iter_mut()),
             Value::Map(members) => Box::new(members.iter_mut().map(|member| &mut member.value)),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_) => Box::new(std::iter::empty()),
+            Value::Scalar(_) => Box::new(std::iter::empty()),
         }
     }
 
@@ -217,7 +200,7 @@ impl Node {
                 value: Node {
                     id: STAND_IN,
                     at: Location::UNKNOWN,
-                    value: Value::Text(String::new()),
+                    value: Value::Scalar(Scalar::Text(String::new())),
                 },
             });
             return;
@@ -249,40 +232,16 @@ impl Node {
                     return Some((own, members.remove(at).key));
                 }
             }
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_) => {}
+            Value::Scalar(_) => {}
         }
         self.children().find_map(|child| child.remove(id))
-    }
-
-    fn unexpected(&self) -> Unexpected<'_> {
-        match &self.value {
-            Value::Null => Unexpected::Unit,
-            Value::Bool(value) => Unexpected::Bool(*value),
-            Value::Int(value) => Unexpected::Signed(*value),
-            Value::Unsigned(value) => Unexpected::Unsigned(*value),
-            Value::Float(value) => Unexpected::Float(*value),
-            Value::Text(value) => Unexpected::Str(value),
-            Value::List(_) => Unexpected::Seq,
-            Value::Map(_) => Unexpected::Map,
-        }
     }
 
     /// Where an error about the whole of it is: a map's first key is easier to find than its start.
     fn place(&self) -> Location {
         match &self.value {
             Value::Map(members) => members.first().map_or(self.at, |member| member.at),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Int(_)
-            | Value::Unsigned(_)
-            | Value::Float(_)
-            | Value::Text(_)
-            | Value::List(_) => self.at,
+            Value::Scalar(_) | Value::List(_) => self.at,
         }
     }
 }
@@ -309,31 +268,31 @@ impl<'de> Deserialize<'de> for Value {
             }
 
             fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
-                Ok(Value::Null)
+                Ok(Value::Scalar(Scalar::Null))
             }
 
             fn visit_none<E: de::Error>(self) -> Result<Value, E> {
-                Ok(Value::Null)
+                Ok(Value::Scalar(Scalar::Null))
             }
 
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
-                Ok(Value::Bool(value))
+                Ok(Value::Scalar(Scalar::Bool(value)))
             }
 
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
-                Ok(Value::Int(value))
+                Ok(Value::Scalar(Scalar::Int(value)))
             }
 
             fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
-                Ok(Value::Unsigned(value))
+                Ok(Value::Scalar(Scalar::Unsigned(value)))
             }
 
             fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-                Ok(Value::Float(value))
+                Ok(Value::Scalar(Scalar::Float(value)))
             }
 
             fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-                Ok(Value::Text(value.to_owned()))
+                Ok(Value::Scalar(Scalar::Text(value.to_owned())))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
@@ -358,297 +317,4 @@ impl<'de> Deserialize<'de> for Value {
         }
         deserializer.deserialize_any(Read)
     }
-}
-
-/// What is wrong, and which part of the tree is.
-#[derive(Debug)]
-struct Fault {
-    what: String,
-    at: Location,
-    node: Option<usize>,
-    /// The map that holds it.
-    map: Option<usize>,
-    /// The key that a map lacks.
-    missing: Option<&'static str>,
-    /// The key that an unknown one was probably meant to be.
-    meant: Option<String>,
-}
-
-impl Fault {
-    /// The same, in this node, unless it is in one below.
-    fn within(mut self, node: &Node) -> Fault {
-        if self.node.is_none() {
-            self.node = Some(node.id);
-            self.at = match self.missing {
-                Some(_) => node.place(),
-                None => node.at,
-            };
-        }
-        self
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for Fault {}
-
-impl de::Error for Fault {
-    fn custom<T: fmt::Display>(what: T) -> Self {
-        Fault {
-            what: what.to_string(),
-            at: Location::UNKNOWN,
-            node: None,
-            map: None,
-            missing: None,
-            meant: None,
-        }
-    }
-
-    fn invalid_type(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        let found = match found {
-            Unexpected::Seq => "a list".to_owned(),
-            Unexpected::Map => "a map".to_owned(),
-            Unexpected::Unit => "nothing".to_owned(),
-            Unexpected::Str(text) => format!("`{}`", text.chars().take(80).collect::<String>()),
-            other => other.to_string(),
-        };
-        Fault::custom(format!("expected {expected}, not {found}"))
-    }
-
-    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Fault {
-            meant: nearest(field, expected.iter().copied()).map(str::to_owned),
-            ..Fault::custom(format!(
-                "unknown field `{field}`, {}",
-                suggestion(field, expected)
-            ))
-        }
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        Fault {
-            missing: Some(field),
-            ..Fault::custom(format!("the field `{field}` is missing"))
-        }
-    }
-}
-
-/// A node, read as the parser would give it; and the file's text.
-#[derive(Clone, Copy)]
-struct Lent<'t>(&'t Node, &'t str);
-
-impl<'t> Lent<'t> {
-    /// A scalar as it is written, where a text is expected.
-    fn as_written(self) -> Option<&'t str> {
-        match &self.0.value {
-            Value::Text(text) => Some(text),
-            Value::Bool(_) | Value::Int(_) | Value::Unsigned(_) | Value::Float(_) => {
-                let span = self.0.at.span();
-                let start = usize::try_from(span.byte_offset()?).ok()?;
-                let length = usize::try_from(span.byte_len()?).ok()?;
-                self.1.get(start..start.checked_add(length)?)
-            }
-            Value::Null | Value::List(_) | Value::Map(_) => None,
-        }
-    }
-
-    fn expected<T>(self, what: &str) -> Result<T, Fault> {
-        let fault: Fault = de::Error::invalid_type(self.0.unexpected(), &what);
-        Err(fault.within(self.0))
-    }
-}
-
-impl<'de> Deserializer<'de> for Lent<'_> {
-    type Error = Fault;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let read = match &self.0.value {
-            Value::Null => visitor.visit_unit(),
-            Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Int(value) => visitor.visit_i64(*value),
-            Value::Unsigned(value) => visitor.visit_u64(*value),
-            Value::Float(value) => visitor.visit_f64(*value),
-            Value::Text(value) => visitor.visit_str(value),
-            Value::List(list) => visitor.visit_seq(Elements(list.iter(), self.1)),
-            Value::Map(members) => visitor.visit_map(Members {
-                map: self.0,
-                left: members.iter(),
-                value: None,
-                text: self.1,
-            }),
-        };
-        read.map_err(|fault| fault.within(self.0))
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match &self.0.value {
-            Value::Null => visitor.visit_none(),
-            _ => visitor.visit_some(self),
-        }
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.as_written() {
-            Some(text) => visitor
-                .visit_str(text)
-                .map_err(|fault: Fault| fault.within(self.0)),
-            None => self.expected("a text"),
-        }
-    }
-
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        self.deserialize_string(visitor)
-    }
-
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match &self.0.value {
-            Value::Bool(value) => visitor.visit_bool(*value),
-            _ => self.expected("`true` or `false`"),
-        }
-    }
-
-    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let number = match &self.0.value {
-            Value::Int(value) => u32::try_from(*value).ok(),
-            Value::Unsigned(value) => u32::try_from(*value).ok(),
-            _ => None,
-        };
-        match number {
-            Some(number) => visitor.visit_u32(number),
-            None => self.expected("a number"),
-        }
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
-        if name == SPANNED {
-            visitor.visit_newtype_struct(WithPlace(self))
-        } else {
-            visitor.visit_newtype_struct(self)
-        }
-    }
-
-    forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u64 u128 f32 f64 char bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-struct Elements<'t>(std::slice::Iter<'t, Node>, &'t str);
-
-impl<'de> SeqAccess<'de> for Elements<'_> {
-    type Error = Fault;
-
-    fn next_element_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Fault> {
-        let Some(node) = self.0.next() else {
-            return Ok(None);
-        };
-        let read = seed.deserialize(Lent(node, self.1));
-        read.map(Some).map_err(|fault| fault.within(node))
-    }
-}
-
-struct Members<'t> {
-    map: &'t Node,
-    left: std::slice::Iter<'t, Member>,
-    value: Option<&'t Node>,
-    text: &'t str,
-}
-
-impl<'de> MapAccess<'de> for Members<'_> {
-    type Error = Fault;
-
-    fn next_key_seed<S: DeserializeSeed<'de>>(
-        &mut self,
-        seed: S,
-    ) -> Result<Option<S::Value>, Fault> {
-        let Some(member) = self.left.next() else {
-            return Ok(None);
-        };
-        self.value = Some(&member.value);
-        let key: StrDeserializer<'_, Fault> = member.key.as_str().into_deserializer();
-        let read = seed.deserialize(key).map_err(|fault| Fault {
-            at: member.at,
-            node: Some(member.value.id),
-            map: Some(self.map.id),
-            ..fault
-        });
-        read.map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Fault> {
-        let Some(node) = self.value.take() else {
-            return Err(de::Error::custom("a key without a value"));
-        };
-        let read = seed.deserialize(Lent(node, self.text));
-        read.map_err(|fault| fault.within(node))
-    }
-}
-
-/// A node with its place, in the form in which the parser gives both.
-struct WithPlace<'t>(Lent<'t>);
-
-impl<'de> Deserializer<'de> for WithPlace<'_> {
-    type Error = Fault;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let Lent(node, text) = self.0;
-        let (flag, place) = (Node::made(Value::Bool(true)), place_of(node.at));
-        let parts = [
-            (SPANNED_KEY, Lent(&flag, text)),
-            ("value", self.0),
-            ("referenced", Lent(&place, text)),
-            ("defined", Lent(&place, text)),
-        ];
-        visitor.visit_map(MapDeserializer::new(parts.into_iter()))
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
-    }
-}
-
-impl<'t> IntoDeserializer<'_, Fault> for Lent<'t> {
-    type Deserializer = Lent<'t>;
-
-    fn into_deserializer(self) -> Lent<'t> {
-        self
-    }
-}
-
-/// A place as a value.
-fn place_of(at: Location) -> Node {
-    let map = |members: Vec<(&str, Node)>| {
-        let member = |(key, value): (&str, Node)| Member {
-            key: key.to_owned(),
-            at: Location::UNKNOWN,
-            value,
-        };
-        Node::made(Value::Map(members.into_iter().map(member).collect()))
-    };
-    let number = |number: u64| Node::made(Value::Unsigned(number));
-    let span = at.span();
-    let bytes = [span.byte_offset(), span.byte_len()];
-    let bytes = bytes.map(|bytes| number(bytes.unwrap_or(0)));
-    let span = map(vec![
-        ("offset", number(span.offset())),
-        ("len", number(span.len())),
-        ("byte_info", Node::made(Value::List(bytes.into()))),
-    ]);
-    map(vec![
-        ("line", number(at.line())),
-        ("column", number(at.column())),
-        ("span", span),
-    ])
 }

@@ -143,7 +143,6 @@ fn all_errors_are_shown_at_once() {
                 [gait]\nprofile = \"strict\"\n\n[gate]\nprofile = \"server\"\n\
                 [proxy]\nhosts = [\n  \"a\",\n  1,\n]\nworkers = 0\n";
     let error = load(file, &[("HOLDGATE_GATE_CALLS", "3")]).unwrap_err();
-    let error = error.to_string();
     for expected in [
         ":2:1: unknown field `on_blok`",
         ":3:14: `soon` is not a valid duration",
@@ -157,7 +156,7 @@ fn all_errors_are_shown_at_once() {
     }
     assert_eq!(error.matches("\n\n").count(), 6, "{error}");
     let error = load("[guard]\na = \nb = 1\n= 2\n", &[]).unwrap_err();
-    assert_eq!(error.to_string().matches("\n\n").count(), 1, "{error}");
+    assert_eq!(error.matches("\n\n").count(), 1, "{error}");
 }
 
 #[test]

@@ -291,6 +291,31 @@ fn a_drafted_rule_holds_on_its_examples() {
         "4 rules, 16 examples: all passed",
         "",
     );
+    // Into a new file among the rules, which the shell has made before.
+    let rules = dir.path().join("config/holdgate/rules");
+    std::fs::create_dir_all(&rules).unwrap();
+    let own = rules.join("own.yaml");
+    let draft_into = |verdict: &str, command: &str| {
+        let file = std::fs::File::options()
+            .append(true)
+            .create(true)
+            .open(&own);
+        let status = holdgate(&["check", "--rule-for", verdict, "--", command])
+            .env("XDG_CONFIG_HOME", dir.path().join("config"))
+            .stdout(file.unwrap())
+            .status();
+        assert!(status.unwrap().success(), "{command}");
+    };
+    draft_into("ask", "make deploy-staging");
+    draft_into("allow", "make deploy-staging");
+    let text = std::fs::read_to_string(&own).unwrap();
+    has(&text, "- id: allow-make-deploy-staging\n  do: ALLOW\n");
+    check(
+        &format!("rules check {}", own.display()),
+        0,
+        "2 rules, 8 examples: all passed",
+        "",
+    );
     let (ok, _, error) = draft("allow", "ls");
     assert!(!ok && error.contains("passes already"), "{error}");
     let (ok, _, error) = draft("allow", "holdgate uninstall");

@@ -72,7 +72,7 @@ fn a_rule_can_name_the_branch_that_a_push_changes() {
 #[test]
 fn what_is_not_known_counts_for_whoever_denies_and_against_whoever_allows() {
     holds(
-        r#"
+        r"
 - id: push-to-others
   do: ASK
   category: own
@@ -103,14 +103,14 @@ fn what_is_not_known_counts_for_whoever_denies_and_against_whoever_allows() {
   examples:
     allow: [git push -f origin me/x]
     ask: [git push -f, git push -f origin me/x main]
-"#,
+",
     );
 }
 
 #[test]
 fn a_rule_can_name_the_remote_or_its_address() {
     holds(
-        r#"
+        r"
 - id: push-to-upstream
   do: ASK
   category: own
@@ -135,7 +135,7 @@ fn a_rule_can_name_the_remote_or_its_address() {
     ask: [git push other fix, { branch: fix, then: git push --repo other }]
     allow:
       - { branch: fix, remotes: { origin: 'https://github.com/me/web' }, then: git push }
-"#,
+",
     );
 }
 
