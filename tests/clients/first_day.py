@@ -75,7 +75,7 @@ class Day:
     """What a user has after each step."""
 
     def __init__(self, options, model, claude):
-        self.options, self.id = options, None
+        self.options, self.id, self.summary = options, None, None
         self.home, self.work = options.work / "home", options.work / "work"
         for folder in (self.work, self.home / ".claude", *map(self.trace, (CALL, NEIGHBOUR))):
             folder.mkdir(parents=True)
@@ -154,6 +154,7 @@ def guard(day, command):
     code, said = day.run(command, *CLAUDE)
     yield code == 0 and hooks.DONE in said, f"{code}: {said}"
     yield "1 call judged, 1 refused" in said, said
+    day.summary = int(re.search(r"(\d+) incidents?\b", said)[1])
     yield day.trace(CALL).exists(), "the call ran"
     told = Model.requests["first-day"][-1]
     found = re.search(r"\(incident ([\w-]+)\)", told)
@@ -163,7 +164,10 @@ def guard(day, command):
 
 def incidents(day, command):
     code, said = day.run(command)
-    yield code == 0 and day.id in said and CALL in said, f"{code}: {said}"
+    yield code == 0 and day.id in said and CALL in said and "refused" in said, f"{code}: {said}"
+    code, said = day.run(f"{command} --json".replace(" -n 1", ""))
+    records = said.count('"id":')
+    yield code == 0 and day.summary == records, f"the summary counts {day.summary} incidents, the ledger has {records}"
 
 
 def why(day, command):

@@ -23,7 +23,6 @@ import codex as codex_client
 import responses_model
 import run as clients
 
-GEMINI = ("@google/gemini-cli", "0.61.0")
 TIMEOUT = 240
 NOTICE = "[holdgate] The call to `"
 BAD = "rm -rf ~ ; echo denied >> marker.txt"
@@ -158,17 +157,10 @@ def all_clients(programs, base):
 
 def install(options):
     """Installs what is missing; returns the programs."""
-    claude, opencode = (clients.install(argparse.Namespace(cache=options.cache, client=name))[name]
-                        for name in ("claude", "opencode"))
+    claude, opencode, gemini = (clients.install(argparse.Namespace(cache=options.cache, client=name))[name]
+                                for name in ("claude", "opencode", "gemini"))
     codex, _ = codex_client.install(options.cache)
-    name, version = GEMINI
-    folder = options.cache / "gemini"
-    manifest = folder / "node_modules" / name / "package.json"
-    if not (manifest.exists() and json.loads(manifest.read_text())["version"] == version):
-        folder.mkdir(parents=True, exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--save-exact", f"{name}@{version}"]
-        subprocess.run(command, cwd=folder, check=True, stdout=sys.stderr)
-    return {"claude": claude, "codex": codex, "opencode": opencode, "gemini": folder / "node_modules/.bin/gemini"}
+    return {"claude": claude, "codex": codex, "opencode": opencode, "gemini": gemini}
 
 
 class Run:

@@ -45,7 +45,7 @@ pub struct Knowledge {
     /// Which programs print places.
     pub printed: PrintedTable,
     /// Who publishes packages, images and actions that many people use.
-    pub publishers: PublisherTable,
+    pub publishers: LazyLock<PublisherTable>,
     /// Which tools do what.
     pub tools: ToolTable,
     /// Which commands write settings of their own program.
@@ -53,11 +53,11 @@ pub struct Knowledge {
     /// What words say that no other table settles.
     pub verbs: VerbTable,
     /// What back doors and grabbers are made of.
-    pub doors: DoorTable,
+    pub doors: LazyLock<DoorTable>,
     /// Which files hold code.
     pub files: FileTable,
     /// What functions do with their arguments.
-    pub functions: FunctionTable,
+    pub functions: LazyLock<FunctionTable>,
     /// What the guard's own parts are called.
     pub own: OwnNames,
 }
@@ -70,20 +70,25 @@ impl Knowledge {
         BUILT_IN.clone()
     }
 
-    /// The same, in the hands of a guard with these names.
+    /// The same, in the hands of a guard with these names. What few calls need is read on first use;
+    /// a test reads it, so that it can be read.
     pub fn guarded_by(own: OwnNames) -> Result<Self, String> {
         Ok(Knowledge {
             paths: PathTable::read(compiled!("paths"))?,
             hosts: HostTable::read(compiled!("hosts"))?,
             commands: CommandTable::read(compiled!("commands"))?,
             printed: PrintedTable::read(compiled!("printed"))?,
-            publishers: PublisherTable::read(compiled!("publishers"))?,
+            publishers: LazyLock::new(|| {
+                PublisherTable::read(compiled!("publishers")).unwrap_or_default()
+            }),
             tools: ToolTable::read(compiled!("tools"))?,
             setters: SetterTable::read(compiled!("setters"))?,
             verbs: VerbTable::read(compiled!("verbs"))?,
-            doors: DoorTable::read(compiled!("doors"))?,
+            doors: LazyLock::new(|| DoorTable::read(compiled!("doors")).unwrap_or_default()),
             files: FileTable::read(compiled!("files"))?,
-            functions: FunctionTable::read(compiled!("functions"))?,
+            functions: LazyLock::new(|| {
+                FunctionTable::read(compiled!("functions")).unwrap_or_default()
+            }),
             own,
         })
     }
@@ -91,6 +96,21 @@ impl Knowledge {
     /// Reads now what is otherwise read on first use, so that no verdict has to wait for it.
     pub fn warm(&self) {
         self.commands.warm();
+        LazyLock::force(&self.functions);
+        LazyLock::force(&self.publishers);
+        LazyLock::force(&self.doors);
         crate::text::secret::prepare();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_on_first_use_can_be_read() {
+        FunctionTable::read(compiled!("functions")).unwrap();
+        PublisherTable::read(compiled!("publishers")).unwrap();
+        DoorTable::read(compiled!("doors")).unwrap();
     }
 }

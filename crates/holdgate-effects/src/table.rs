@@ -198,13 +198,13 @@ impl<'de> Deserializer<'de> for Node<'de> {
         let looks_like_number = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
         let visited = if self.is_null() {
             visitor.visit_unit()
-        } else if let Ok(truth) = text.parse() {
+        } else if let Ok(truth) = text.parse::<bool>() {
             visitor.visit_bool(truth)
-        } else if let Ok(number) = text.parse() {
+        } else if let Ok(number) = text.parse::<u64>() {
             visitor.visit_u64(number)
-        } else if let Ok(number) = text.parse() {
+        } else if let Ok(number) = text.parse::<i64>() {
             visitor.visit_i64(number)
-        } else if let (true, Ok(number)) = (looks_like_number, text.parse()) {
+        } else if let (true, Ok(number)) = (looks_like_number, text.parse::<f64>()) {
             visitor.visit_f64(number)
         } else {
             visitor.visit_borrowed_str(text)

@@ -61,7 +61,7 @@ pub enum Command {
     /// Show, check and compare rules.
     #[command(subcommand)]
     Rules(RulesCommand),
-    /// Show decisions from the ledger.
+    /// Show incidents from the ledger: what was refused, asked about or noted.
     Incidents(IncidentArgs),
     /// Explain one decision, and write an exception if the call was right.
     Why(WhyArgs),

@@ -63,7 +63,7 @@ fn play(state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     let mut config = Config::load(&flags, [])?;
     config.guard.keep_alive = KEEP_ALIVE;
     let proxy = Proxy::start(config)?;
-    proxy.prepare();
+    proxy.prepare(Duration::ZERO);
     let url = format!("http://{}/s/demo/x/demo/v1/messages", proxy.address());
 
     let mut screen = Screen::new(out, state_dir);
@@ -86,8 +86,14 @@ fn play(state_dir: &Path, out: &mut impl Write) -> anyhow::Result<()> {
     )?;
     screen.line(
         "",
-        "Use it with your agent:\n    holdgate proxy &\n    \
-                     ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude",
+        &format!(
+            "Use it with your agent:\n{}    holdgate run -- claude",
+            if is_installed() {
+                ""
+            } else {
+                "    cargo install --path crates/holdgate\n"
+            }
+        ),
     )?;
     proxy.stop();
     Ok(())
@@ -250,6 +256,12 @@ impl<'a, W: Write> Screen<'a, W> {
         }
         Ok(self.out.flush()?)
     }
+}
+
+/// Whether the command `holdgate` can be typed.
+fn is_installed() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join("holdgate").is_file())
 }
 
 /// A line in pieces that fit the screen, the further ones set in.

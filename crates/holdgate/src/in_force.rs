@@ -235,6 +235,9 @@ impl InForce {
 
     /// Reads labelled projects now; a proxy does so in the background.
     pub(crate) fn read_labels(&self) {
+        if self.config.spillage.projects.is_empty() {
+            return;
+        }
         if let Some(read) = labelled::Reader::new().read(&self.config.spillage) {
             self.beside.labelled.set(read);
         }

@@ -4,7 +4,7 @@ use crate::args::{Filter, WrongUse};
 use crate::ledger;
 use anstyle::{AnsiColor, Style};
 use holdgate_core::rules::{Profile, RuleSet};
-use holdgate_core::{Masked, Verdict};
+use holdgate_core::{Action, Masked, Verdict};
 use holdgate_effects::json::{Json, LoneSurrogates, shorten};
 use holdgate_effects::worded::nearest;
 use jiff::Timestamp;
@@ -213,6 +213,27 @@ pub(crate) fn local_time(text: &str) -> String {
     )
 }
 
+/// What was done, in the words of the summary of `holdgate run`.
+pub(crate) fn done(record: &Json<'_>) -> String {
+    let action = text_of(record, "action");
+    let done = match Action::from_word(&action) {
+        Some(Action::Sent) => "passed",
+        Some(Action::Explained | Action::ExplainedAndContinued) => "refused",
+        Some(Action::ResponseEnded) => "the response ended",
+        Some(Action::LeftOut) => "left out",
+        Some(Action::Asked) => "asked",
+        Some(Action::Marked) => "marked as data",
+        Some(Action::Forwarded) => "forwarded",
+        Some(Action::LeftToClient) => "left to the client",
+        // The monitor has words of its own.
+        None => &action,
+    };
+    match text_of(record, "answer") {
+        none if none.is_empty() => done.to_owned(),
+        answer => format!("{done} (answer: {answer})"),
+    }
+}
+
 /// A record in a few lines.
 pub(crate) fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<()> {
     let text = |key: &str| text_of(record, key);
@@ -230,10 +251,7 @@ pub(crate) fn print_one(record: &Json<'_>, out: &mut impl Write) -> io::Result<(
         local_time(&text("time")),
         text("id"),
         shorten(&text("session"), 36),
-        match text("answer") {
-            none if none.is_empty() => text("action"),
-            answer => format!("{} (answer: {answer})", text("action")),
-        },
+        done(record),
     )?;
     if let Some(input) = record.get("input") {
         let input = Masked::json(input.clone());

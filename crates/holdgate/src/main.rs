@@ -20,6 +20,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Reading a call makes many small strings: with the system's allocator they are a fifth of the time
 /// that a verdict takes.
@@ -32,6 +33,7 @@ Holdgate judges what an AI coding agent wants to do before it happens.
 
   holdgate demo                 see it work, without a key and without a network
   holdgate run -- claude        run an agent under guard (also codex, opencode, …)
+  holdgate setup                guard the installed agents by their hooks, wherever they are started
   holdgate check -- 'COMMAND'   judge one command and explain the verdict; nothing is run
   holdgate incidents            what was refused; `holdgate why ID` explains one of them
 
@@ -208,7 +210,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
     let upstream = upstream + &speaks.unwrap_or_default();
     let open = !config.proxy.listen.ip().is_loopback();
     let mut proxy = Proxy::start(config)?;
-    proxy.prepare();
+    proxy.prepare(Duration::ZERO);
     proxy.serve_all_hooks();
     proxy.ask_at_terminal()?;
     log::info(&format!("listening on http://{}", proxy.address()));
@@ -240,7 +242,7 @@ fn serve_script(args: &ScriptArgs) -> anyhow::Result<()> {
     let options = script::Options {
         listen: args.listen,
         record: args.record.clone(),
-        slow: std::time::Duration::from_secs_f64(args.slow_seconds.clamp(0.0, 600.0)),
+        slow: Duration::from_secs_f64(args.slow_seconds.clamp(0.0, 600.0)),
         ..script::Options::default()
     };
     runtime()?.block_on(async {

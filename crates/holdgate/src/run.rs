@@ -42,6 +42,7 @@ use std::path::Path;
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use terminal::{Raw, Terminal};
 use way::{Told, Way};
 
@@ -54,6 +55,8 @@ const GEMINI: &str = "generativelanguage.googleapis.com";
 
 /// The exit code after SIGKILL.
 const KILLED: u8 = 137;
+/// No agent asks its model sooner: so long, what can wait does not compete with it for the machine.
+const AGENT_STARTS: Duration = Duration::from_millis(100);
 /// Warnings that are printed at the end.
 const MAX_TOLD: usize = 5;
 
@@ -115,11 +118,15 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let own = Process::own().context("/proc is not available")?;
     let before = own.children_now();
     let private = output_judge.private_variables();
+    // The kernel may have gone back to sleep since.
+    std::thread::spawn(Cgroup::rouse);
     let (mut keeper, outputs) = launch::launch(args, &base, &private, cgroup.as_ref(), shown)?;
-    // Not before: the agent would wait for a core.
-    proxy.prepare();
+    proxy.prepare(AGENT_STARTS);
     let close = patterns.clone();
-    std::thread::spawn(move || close.prepare());
+    std::thread::spawn(move || {
+        std::thread::sleep(AGENT_STARTS);
+        close.prepare()
+    });
     let orphans = Orphans::AfterRoot(before.into_iter().collect());
     let tree = Tree::below(process_of(&keeper)?, orphans).in_cgroup(cgroup);
     let told = Arc::new(Told::new(proxy.ledger().clone(), session.clone()));

@@ -140,10 +140,7 @@ fn explain(found: &Found, out: &mut impl Write) -> anyhow::Result<()> {
         local_time(&text("time")),
         shorten(&text("session"), 36),
     )?;
-    match text("answer") {
-        none if none.is_empty() => writeln!(out, "  done: {}", text("action"))?,
-        answer => writeln!(out, "  done: {} (answer: {answer})", text("action"))?,
-    }
+    writeln!(out, "  done: {}", incidents::done(&record))?;
     if !text("project").is_empty() {
         writeln!(out, "  project: {}", text("project"))?;
     }

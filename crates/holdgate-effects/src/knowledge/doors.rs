@@ -48,7 +48,7 @@ struct Search {
 }
 
 /// `code/doors.yaml`, as written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DoorTable {
     /// What a request, a message or a peer brings.

@@ -135,6 +135,7 @@ pub(crate) struct Act {
 }
 
 /// The functions of all languages.
+#[derive(Default)]
 pub struct FunctionTable {
     by_language: HashMap<Language, Functions>,
 }

@@ -43,6 +43,7 @@ struct Written {
 }
 
 /// The publishers that many people use.
+#[derive(Default)]
 pub struct PublisherTable {
     programs: HashMap<String, Registry>,
     manifests: BTreeMap<Registry, Vec<String>>,

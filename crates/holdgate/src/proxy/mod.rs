@@ -144,12 +144,13 @@ impl Proxy {
         self.address
     }
 
-    /// Reads in the background what the first call would wait for otherwise. Nothing that starts has
-    /// to wait for it.
-    pub fn prepare(&self) {
+    /// Reads in the background what the first call would wait for otherwise, from `delay` on: what
+    /// starts now does not have to share the machine with it.
+    pub fn prepare(&self, delay: Duration) {
         let know = self.app.know.clone();
         // Without the thread it is read when it is needed.
         let _ = spawn("warm", move || {
+            std::thread::sleep(delay);
             prepare_all_masking();
             divergence::prepare();
             know.warm();

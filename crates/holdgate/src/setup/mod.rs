@@ -29,7 +29,12 @@ pub fn run(args: &SetupArgs, config: &Config, out: &mut impl Write) -> anyhow::R
             .collect(),
     };
     if agents.is_empty() {
-        writeln!(out, "no agent was found; name one with --agent")?;
+        let names: Vec<&str> = HookAgent::ALL.iter().map(|agent| agent.name()).collect();
+        writeln!(
+            out,
+            "no agent was found ({}); if one is installed elsewhere, name it with `--agent`",
+            names.join(", ")
+        )?;
     }
     for agent in agents {
         let plan = here.plan(agent, args.proxy);
@@ -65,10 +70,12 @@ pub fn uninstall(
     let agents = args
         .agent
         .map_or(HookAgent::ALL.to_vec(), |agent| vec![agent]);
+    let mut found = args.agent.is_some();
     for agent in agents {
         let plan = here.plan(agent, true);
         let receipt = Receipt::load(&config.state_dir, agent)?;
         let changes = unwanted(&plan, &receipt)?;
+        found |= !changes.is_empty();
         if !changes.is_empty() || args.agent.is_some() {
             show(agent, &changes, out)?;
         }
@@ -76,6 +83,9 @@ pub fn uninstall(
             apply(&changes)?;
             receipt.remove()?;
         }
+    }
+    if !found {
+        writeln!(out, "no agent's settings have anything of Holdgate's")?;
     }
     Ok(())
 }

@@ -25,8 +25,9 @@ fn the_corpus_has_as_many_cases_as_its_document_says() {
         listed.push((*name).to_owned());
     }
     let files = std::fs::read_dir(&corpus).unwrap();
-    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    for file in files.filter(|name| name.ends_with(".jsonl")) {
+    let files = files.map(|file| file.unwrap().path());
+    for file in files.filter(|path| path.extension().is_some_and(|e| e == "jsonl")) {
+        let file = file.file_name().unwrap().to_str().unwrap().to_owned();
         assert!(
             listed.contains(&file),
             "corpus/README.md does not list {file}"
