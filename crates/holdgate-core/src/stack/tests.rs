@@ -300,7 +300,7 @@ impl Shell {
         let cleared = refusal.approved(&approval).unwrap();
         let (call, findings) = (cleared.call(), cleared.findings());
         self.session
-            .approve(call, findings, &approval, Duration::ZERO);
+            .approve(call, findings, &approval, ("", Duration::ZERO));
     }
 }
 

@@ -73,7 +73,7 @@ fn hit(question: &Question) -> Option<Hit> {
             || rules.protects_holdgate(&finding.rule)
             || TERMINALS.contains(&&*finding.rule)
     };
-    if against.iter().any(|finding| for_person(finding)) {
+    if against.iter().any(for_person) {
         return None;
     }
     let Subject::Call {
