@@ -8,6 +8,7 @@ worded! {
         Once = "once": "A person lets this call pass.",
         Session = "session": "A person lets the same call pass for the rest of the session.",
         Rule = "rule": "A person lets the call pass and has written a rule that allows it from now on.",
+        Judge = "judge": "The judge found the call safe, and no person was asked.",
         Deny = "deny": "A person says no.",
         Timeout = "timeout": "Nobody answered in time.",
         Nobody = "nobody": "Nobody was there to be asked.",
@@ -21,14 +22,18 @@ impl Answer {
     pub fn is_of_person(self) -> bool {
         match self {
             Answer::Once | Answer::Session | Answer::Rule | Answer::Deny => true,
-            Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => false,
+            Answer::Judge
+            | Answer::Timeout
+            | Answer::Nobody
+            | Answer::NoPin
+            | Answer::Withdrawn => false,
         }
     }
 
     /// The approval, if the call may go on.
     pub fn approval(self) -> Option<Approval> {
         let lasts = match self {
-            Answer::Once => false,
+            Answer::Once | Answer::Judge => false,
             Answer::Session | Answer::Rule => true,
             Answer::Deny | Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => {
                 return None;

@@ -74,7 +74,7 @@ impl Masked {
     }
 
     /// Whether masking changes a value that is written as JSON, or the value cannot be read.
-    pub(crate) fn changes_json(text: &str) -> bool {
+    pub fn changes_json(text: &str) -> bool {
         let value = Json::read(text.as_bytes(), MAX_DEPTH, LoneSurrogates::Replace);
         value.map_or(true, |value| value_of(value.clone()).text() != value.text())
     }

@@ -13,7 +13,7 @@ pub use bridge::BridgeSettings;
 use explain::{explain_at, reason};
 use holdgate_core::{CallLimits, JudgeLimits};
 pub use judge::{JUDGE_KEY, JudgeSettings, Provider};
-pub use ready::{ClassifierMode, Config, Flags, Operator, OtherUpstreams, Unreadable};
+pub use ready::{AskJudge, ClassifierMode, Config, Flags, Operator, OtherUpstreams, Unreadable};
 pub use sections::{
     AskSettings, InjectionSettings, LedgerSettings, ProxySettings, RulesSettings, SessionSettings,
     TrajectorySettings,

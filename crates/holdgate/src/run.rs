@@ -90,6 +90,7 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     let ask = config.ask;
     let mut proxy = Proxy::start(config)?;
     proxy.serve_own_hooks();
+    proxy.tell_work(&work);
     proxy.asks().come_from(way.agent_name(), here);
     let judge = Arc::new(Judge::new(output_judge.clone())?);
     let commands = proxy.commands(here);

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 /// `holdgate why`
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct WhyArgs {
     /// The incident, as a refusal or `holdgate incidents` names it. The start of it is enough.
     pub id: String,

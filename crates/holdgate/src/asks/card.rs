@@ -340,9 +340,10 @@ fn cut_end(lines: &mut Vec<Text>, most: usize, width: usize) {
         lines.truncate(most);
         if let Some(last) = lines.pop() {
             let room = width.saturating_sub(2);
-            lines.push(match last.width() > room {
-                true => last.cut(width.saturating_sub(1)).cut(room.max(1)),
-                false => last.with(" …", Look::Plain),
+            lines.push(if last.width() > room {
+                last.cut(room.max(1))
+            } else {
+                last.with(" …", Look::Plain)
             });
         }
     }
@@ -406,6 +407,12 @@ fn gaps(kept: &[usize], end: usize) -> usize {
     ends + between.count()
 }
 
+/// A text as lines of this width, which begin with so many spaces.
+fn indented(text: &Text, indent: usize, width: usize) -> Vec<Text> {
+    let lines = text.wrap(width.saturating_sub(indent)).into_iter();
+    lines.map(|line| line.indented(indent)).collect()
+}
+
 /// Where lines go.
 struct Page {
     size: Size,
@@ -446,18 +453,12 @@ impl Page {
 
     /// Lines for people.
     fn prose(&self, text: &Text, indent: usize) -> Vec<Text> {
-        self.lines(text, indent, self.width.min(PROSE))
+        indented(text, indent, self.width.min(PROSE))
     }
 
     /// Lines as wide as the terminal.
     fn wide(&self, text: &Text, indent: usize) -> Vec<Text> {
-        self.lines(text, indent, self.width)
-    }
-
-    fn lines(&self, text: &Text, indent: usize, width: usize) -> Vec<Text> {
-        let lines = text.wrap(width.saturating_sub(indent));
-        let lines = lines.into_iter();
-        lines.map(|line| line.indented(indent)).collect()
+        indented(text, indent, self.width)
     }
 
     /// Lines of which all but the first are indented.
@@ -469,7 +470,7 @@ impl Page {
             return vec![first];
         }
         let mut lines = vec![std::mem::take(&mut first)];
-        lines.extend(self.lines(&rest, indent, width));
+        lines.extend(indented(&rest, indent, width));
         lines
     }
 

@@ -402,9 +402,8 @@ impl Desk {
         self.note.clear();
         match (&self.view, key, &shown.rule) {
             (View::More(page), '?', _) => self.view = View::More(page + 1),
-            (View::More(_), _, _) => self.view = View::Question,
             (View::Rule, 'y', Ok(_)) => return self.answer(Answer::Rule),
-            (View::Rule, _, _) => self.view = View::Question,
+            (View::More(_) | View::Rule, _, _) => self.view = View::Question,
             (_, '?', _) => self.view = View::More(0),
             (_, 'y' | 'o', _) => return self.answer(Answer::Once),
             (_, 'n' | 'd', _) => return self.answer(Answer::Deny),

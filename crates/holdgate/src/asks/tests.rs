@@ -262,7 +262,12 @@ fn drawn(shown: &Shown, columns: usize, rows: usize, styled: bool) -> String {
         number: (1, 1),
         ..card::Around::default()
     };
-    let lines = card::question(shown, &around, shown.deadline - LEFT, size);
+    let lines = card::question(
+        shown,
+        &around,
+        shown.deadline.checked_sub(LEFT).unwrap(),
+        size,
+    );
     assert!(lines.len() <= rows, "{columns}x{rows}");
     for line in &lines {
         assert!(line.width() < columns, "{columns}x{rows}: {line:?}");

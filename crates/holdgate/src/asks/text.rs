@@ -94,7 +94,7 @@ impl Text {
     }
 
     pub(super) fn width(&self) -> usize {
-        self.0.iter().map(Cell::width).sum()
+        self.0.iter().map(|cell| cell.width()).sum()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -150,7 +150,7 @@ impl Text {
 }
 
 impl Cell {
-    fn width(&self) -> usize {
+    fn width(self) -> usize {
         self.0.width().unwrap_or(0)
     }
 }

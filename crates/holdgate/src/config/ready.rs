@@ -90,6 +90,14 @@ pub struct Config {
 }
 
 worded! {
+    /// Whether the judge is asked about a call before a person is.
+    pub enum AskJudge as "value" {
+        Off = "off": "Only a person is asked.",
+        First = "first": "What the judge finds safe passes; about everything else a person is asked.",
+    }
+}
+
+worded! {
     /// Whether somebody is there to answer.
     pub enum Operator as "value" {
         Auto = "auto": "If a terminal shows questions, or `holdgate approve` waits for them.",

@@ -2,11 +2,12 @@
 
 use super::bridge::BridgeSettings;
 use super::live::Origin;
-use super::ready::{ClassifierMode, Config, Operator, OtherUpstreams, Unreadable};
+use super::ready::{AskJudge, ClassifierMode, Config, Operator, OtherUpstreams, Unreadable};
 use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
-    Address, ClassifierWord, Count, DialectWord, Folder, Folders, ModelName, OnBlockWord,
-    OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, UnreadableWord, UpstreamUrl,
+    Address, AskJudgeWord, ClassifierWord, Count, DialectWord, Folder, Folders, ModelName,
+    OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, UnreadableWord,
+    UpstreamUrl,
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
@@ -179,6 +180,8 @@ section!(AskFile =>
         operator: Operator as OperatorWord = Operator::Auto,
         /// How long a person has to answer.
         timeout: Duration as Span = Duration::from_mins(5),
+        /// Whether the judge is asked first.
+        judge: AskJudge as AskJudgeWord = AskJudge::Off,
     }
 );
 section!(ProjectFile { dir: Folder });

@@ -1,6 +1,6 @@
 //! Values of the file that have a form of their own.
 
-use super::{ClassifierMode, Operator, Provider, Unreadable};
+use super::{AskJudge, ClassifierMode, Operator, Provider, Unreadable};
 use holdgate_core::rules::Profile;
 use holdgate_core::{Dialect, OnBlock};
 use hyper::Uri;
@@ -87,6 +87,7 @@ texts! {
     SpeaksWord(&'static str) = super::bridge::read_speaks;
     UpstreamUrl(Uri) = upstream_url;
     OnBlockWord(OnBlock) = |text| word(text, "value", OnBlock::ALL.map(|o| (o.word(), o)));
+    AskJudgeWord(AskJudge) = |text| word(text, "value", AskJudge::ALL.map(|o| (o.word(), o)));
     OperatorWord(Operator) = |text| word(text, "value", Operator::ALL.map(|o| (o.word(), o)));
     ProfileWord(Profile) = |text| word(text, "profile", Profile::ALL.map(|p| (p.word(), p)));
     ProviderWord(Provider) = |text| word(text, "provider", Provider::ALL.map(|p| (p.word(), p)));

@@ -198,6 +198,8 @@ fn said(answer: Answer) -> &'static str {
                                            in this run"
         }
         Answer::Deny => "end the agent",
-        Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => "nothing",
+        Answer::Judge | Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn => {
+            "nothing"
+        }
     }
 }

@@ -36,7 +36,14 @@ impl Shared {
                 (Decided::ByPerson(ruling, answer), Outcome::Thaw)
             }
             Some(Answer::Deny) => (Decided::ByPerson(ruling, Answer::Deny), Outcome::Kill),
-            Some(Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn) | None => {
+            Some(
+                Answer::Judge
+                | Answer::Timeout
+                | Answer::Nobody
+                | Answer::NoPin
+                | Answer::Withdrawn,
+            )
+            | None => {
                 let alone = outcome(&ruling, &found.hit, false);
                 (Decided::ByRuling(ruling), alone)
             }

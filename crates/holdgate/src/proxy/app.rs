@@ -3,6 +3,7 @@
 
 use super::budget::{Budget, Full, Growth, Remembered, Seldom};
 use super::connections::Connections;
+use super::judge_first::JudgeFirst;
 use super::{judges, marking, records, reload};
 use crate::asks::Asks;
 use crate::asks::allow::RulesFile;
@@ -56,6 +57,7 @@ pub(crate) struct App {
     pub(super) records: records::Records,
     pub(crate) asks: Arc<Asks>,
     pub(super) once: Arc<Once>,
+    pub(super) judge_first: Option<JudgeFirst>,
     pub(super) budget: Arc<Budget>,
     pub(super) remembered: Mutex<Remembered>,
     pub(super) seldom: Seldom,
@@ -94,6 +96,7 @@ impl App {
             records: records::Records::start(ledger.clone())?,
             ledger,
             once: Once::of(&config.state_dir),
+            judge_first: JudgeFirst::new(&config)?,
             asks: Asks::new(config.ask.operator, RulesFile::of(&config, know.clone())),
             remembered: Remembered::new(sessions, &budget),
             budget,

@@ -6,6 +6,7 @@
 use super::App;
 use super::asking::Asked;
 use super::budget::StreamLoad;
+use super::judge_first::{self, Opinion};
 use super::judges::Awaited;
 use super::records::Writing;
 use crate::upstream::BoxError;
@@ -42,6 +43,8 @@ pub(crate) struct GuardedBody {
     verdict: Option<Awaited>,
     /// The question that is open.
     asked: Option<Asked>,
+    /// The question that the judge thinks about.
+    before_judge: Option<(Box<Question>, Opinion)>,
     upstream_done: bool,
 }
 
@@ -74,6 +77,7 @@ impl GuardedBody {
             writing: None,
             verdict: None,
             asked: None,
+            before_judge: None,
             upstream_done: false,
         }
     }
@@ -111,7 +115,7 @@ impl GuardedBody {
                     // A call that had no room among those that are judged.
                     Err(done) => self.act(|guard, now, out| guard.judged(Ok(done), now, out)),
                 },
-                Output::Ask(question) => self.ask(*question),
+                Output::Ask(question) => self.ask(question),
                 Output::Abort => self.state = State::Broken,
             }
         }
@@ -123,6 +127,9 @@ impl GuardedBody {
         if let Some(asked) = self.asked.take_if(|asked| Some(asked.id()) != open) {
             asked.end(self.guard.has_failed());
         }
+        // A question that is closed needs no opinion.
+        self.before_judge
+            .take_if(|(question, _)| Some(question.record.id.as_str()) != open);
         let over = self.guard.has_failed() || self.upstream_done && !self.guard.is_waiting();
         if over && matches!(self.state, State::Open) {
             self.state = State::Ending;
@@ -141,11 +148,34 @@ impl GuardedBody {
         }
     }
 
-    fn ask(&mut self, question: Question) {
+    /// Asks the judge, if it comes first, or a person.
+    fn ask(&mut self, question: Box<Question>) {
         // A decision on the question before it has been recorded by now.
         if let Some(before) = self.asked.take() {
             before.end(false);
         }
+        match judge_first::ask(&self.app, &question) {
+            Some(opinion) => self.before_judge = Some((question, opinion)),
+            None => self.ask_person(*question),
+        }
+    }
+
+    /// The judge has answered: only what it finds safe passes.
+    fn opined(&mut self, is_safe: bool) {
+        let Some((question, _)) = self.before_judge.take() else {
+            return;
+        };
+        self.last_read = self.app.now();
+        if is_safe {
+            let id = question.record.id.clone();
+            self.act(|guard, now, out| guard.answer(&id, Answer::Judge, now, out));
+        } else {
+            self.ask_person(*question);
+        }
+        self.carry_out();
+    }
+
+    fn ask_person(&mut self, question: Question) {
         let id = question.record.id.clone();
         if let Some((asked, writing)) = Asked::ask(&self.app, question) {
             self.asked = Some(asked);
@@ -260,6 +290,12 @@ impl HttpBody for GuardedBody {
                 && let Poll::Ready(done) = Pin::new(verdict).poll(context)
             {
                 this.judged(done.ok());
+                continue;
+            }
+            if let Some((_, opinion)) = &mut this.before_judge
+                && let Poll::Ready(is_safe) = opinion.as_mut().poll(context)
+            {
+                this.opined(is_safe);
                 continue;
             }
             if let Some(asked) = &mut this.asked

@@ -15,6 +15,7 @@ mod handle;
 mod history_tests;
 mod hooks;
 mod host;
+mod judge_first;
 mod judges;
 #[cfg(test)]
 mod judging_tests;
@@ -37,6 +38,7 @@ use crate::asks::pin::Pin;
 use crate::asks::{self, Asks, socket};
 use crate::config::{Config, Operator};
 use crate::hook;
+use crate::judge::WorkContext;
 use crate::ledger::Ledger;
 use crate::listening::HOOKS;
 use crate::threads::{runtime, spawn};
@@ -180,6 +182,14 @@ impl Proxy {
     /// Judges for the hooks of the agent that this process runs.
     pub fn serve_own_hooks(&mut self) {
         self.serve_hooks(&hook::line::name_of_run(std::process::id()));
+    }
+
+    /// What the agents of this proxy are there for, if the judge is asked about their calls.
+    pub(crate) fn tell_work(&self, work: &WorkContext) {
+        if let Some(first) = &self.app.judge_first {
+            // The first work order stays.
+            let _ = first.work.set(work.clone());
+        }
     }
 
     /// The questions that are open.

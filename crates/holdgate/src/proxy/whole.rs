@@ -3,11 +3,12 @@
 use super::App;
 use super::asking::Asked;
 use super::budget::StreamLoad;
+use super::judge_first;
 use super::judges::Awaited;
 use super::refused::Refused;
 use super::whole_body::read_answer;
 use holdgate_core::{
-    Canonical, JobDone, MessageGuard, Output, Progress, ResponseContext, Unjudged,
+    Answer, Canonical, JobDone, MessageGuard, Output, Progress, ResponseContext, Unjudged,
 };
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -43,6 +44,7 @@ pub(super) async fn guard_whole(
         // A client that hangs up drops this future, and with it the question or the verdict.
         match next {
             Next::Nothing => guard.answer(app.asks.absent(), app.now(), &mut outputs),
+            Next::FoundSafe => guard.answer(Answer::Judge, app.now(), &mut outputs),
             Next::Answer(mut asked) => {
                 let reply = asked.wait().await;
                 asked.end(false);
@@ -68,6 +70,8 @@ enum Next {
     /// Nothing, or a question that nobody could be asked.
     Nothing,
     Answer(Box<Asked>),
+    /// Nothing: the judge has found the call safe.
+    FoundSafe,
     Verdict(Awaited),
     /// A call that had no room among those that are judged.
     Unjudged(JobDone),
@@ -88,6 +92,12 @@ async fn carry_out(app: &Arc<App>, outputs: Vec<Output>) -> Result<Next, Refused
                 continue;
             }
             Output::Ask(question) => {
+                if let Some(opinion) = judge_first::ask(app, &question)
+                    && opinion.await
+                {
+                    next = Next::FoundSafe;
+                    continue;
+                }
                 let Some((asked, writing)) = Asked::ask(app, *question) else {
                     continue;
                 };

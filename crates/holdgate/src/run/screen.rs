@@ -352,14 +352,12 @@ impl Modes {
             }
             bytes = rest;
             self.reading = match (std::mem::take(&mut self.reading), byte) {
-                (_, ESCAPE) => Reading::Escape,
+                // Which characters follow is said with one byte more.
+                (_, ESCAPE) | (Reading::Escape, b' '..=b'/') => Reading::Escape,
                 (Reading::Escape, b'[') => Reading::Bracket,
                 (Reading::Escape, b']' | b'P' | b'X' | b'^' | b'_') => Reading::Message,
                 (Reading::Message, byte) if byte != BELL => Reading::Message,
-                // Which characters follow is one byte more.
-                (Reading::Escape, b' '..=b'/') => Reading::Escape,
                 (Reading::Bracket, b'?') => Reading::Parameters(Vec::new()),
-                (Reading::Bracket | Reading::Control, b' '..=b'?') => Reading::Control,
                 (Reading::Parameters(mut list), b'0'..=b'9' | b';')
                     if list.len() < MAX_PARAMETERS =>
                 {
@@ -370,7 +368,9 @@ impl Modes {
                     self.switch(&list, byte == b'h');
                     Reading::Text
                 }
-                (Reading::Parameters(_), b' '..=b'?') => Reading::Control,
+                (Reading::Bracket | Reading::Control | Reading::Parameters(_), b' '..=b'?') => {
+                    Reading::Control
+                }
                 (
                     Reading::Text
                     | Reading::Escape

@@ -26,6 +26,11 @@ impl Asking {
         Asking::start_in(tempfile::tempdir().unwrap(), &[], commands).await
     }
 
+    /// The same with these settings.
+    pub(crate) async fn running_with(commands: &[&str], settings: &[(&str, &str)]) -> Asking {
+        Asking::start_in(tempfile::tempdir().unwrap(), settings, commands).await
+    }
+
     /// With a PIN that is set.
     pub(crate) async fn with_pin(settings: &[(&str, &str)]) -> Asking {
         let dir = tempfile::tempdir().unwrap();

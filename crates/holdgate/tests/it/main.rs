@@ -33,6 +33,7 @@ mod families;
 mod hook;
 mod judge;
 mod judge_faults;
+mod judge_first;
 mod judge_server;
 mod labelled;
 mod monitor;

@@ -140,7 +140,13 @@ impl Labels {
                 }
                 return;
             }
-            Some(Answer::Timeout | Answer::Nobody | Answer::NoPin | Answer::Withdrawn) => return,
+            Some(
+                Answer::Judge
+                | Answer::Timeout
+                | Answer::Nobody
+                | Answer::NoPin
+                | Answer::Withdrawn,
+            ) => return,
             None => {}
         }
         if verdict >= Verdict::Block {
