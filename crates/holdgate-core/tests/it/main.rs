@@ -37,6 +37,7 @@ mod responses;
 mod responses_api;
 mod smuggled;
 mod streams;
+mod text_actions;
 
 #[path = "../../../holdgate/src/eval/client.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]
