@@ -149,3 +149,38 @@ def all_of(seed, each):
         for number in range(each):
             whole, body = make(random.Random(f"{seed} {protocol} {number}"))
             yield protocol, whole, body.encode("utf-8", "surrogatepass")
+
+
+# Calls that models write as text, whole and in pieces, and what stands around them.
+XML = "<tool_call>\n<function=bash>\n<parameter=command>\n{}\n</parameter>\n</function>\n</tool_call>"
+HERMES = '<tool_call>\n{{"name": "bash", "arguments": {{"command": "{}"}}}}\n</tool_call>'
+COMMANDS = ["ls -l", "rm -rf ~", "echo </parameter> <function=bash>", "cat <<X"]
+TAGS = ["<tool_call>", "</tool_call>", "<function=bash>", "</function>", "<parameter=command>", "</parameter>", "<think>", "</think>",
+        "```\n", "`", "\n", "\n\n", " ", "ls -l", "rm -rf ~", "I do it.", '{"name": "bash", "arguments": ', '{"command": "rm -rf ~"}', "}", "<tool", "_call>"]
+
+
+def dialect(rng):
+    """A Chat response whose text has calls."""
+    text = ""
+    for _ in range(rng.randrange(1, 12)):
+        whole = rng.choice([XML, HERMES]).format(rng.choice(COMMANDS))
+        text += rng.choice([whole, rng.choice(TAGS), rng.choice(TAGS), "\n"])
+    if rng.random() < 0.3:
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        return True, json.dumps({"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
+    deltas, at = [], 0
+    while at < len(text):
+        size = rng.choice([1, 2, 5, 9, 60])
+        deltas.append({rng.choice(["content"] * 9 + ["reasoning_content"]): text[at:at + size]})
+        at += size
+    chunks = [{"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    chunks.append({"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": rng.choice(["stop", "tool_calls", "length"])}]})
+    return False, "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+
+
+def for_bridges(seed, each):
+    """Chat responses for clients that speak another protocol."""
+    for number in range(each):
+        rng = random.Random(f"{seed} bridge {number}")
+        whole, body = rng.choice([dialect, PROTOCOLS["chat"]])(rng)
+        yield whole, body.encode("utf-8", "surrogatepass")

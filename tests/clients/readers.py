@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 import hostile
+import hostile_openai
 import message
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -300,6 +301,15 @@ def controls():
     yield Served("control-whole", message.whole_message([block]).encode(), True, [], [])
 
 
+def over_bridge(seed, each):
+    """What an upstream says that speaks Chat Completions, for a client that speaks Anthropic Messages."""
+    schema = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
+    request = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}], "tools": [{"name": "bash", "input_schema": schema}]}
+    for number, (whole, body) in enumerate(hostile_openai.for_bridges(seed, each * 4)):
+        yield json.dumps({"name": f"bridge-{number}", "protocol": "anthropic", "to": "chat", "whole": whole, "chunk": number % 3 * 8,
+                          "body": body.decode("latin-1"), "request": request, "keep_going": number % 5 == 0})
+
+
 def gather(options):
     """The guarded responses, after the controls."""
     if options.replay:
@@ -310,6 +320,8 @@ def gather(options):
         subprocess.run([options.binary, "script", "--dump", scripted], check=True)
         made = hostile.responses(options.seed, options.each, scripted, ROOT / "fuzz/corpus/guard", options.kept)
         lines = [one.line() for one in made if not options.family or one.family in options.family]
+        if not options.family or "bridge" in options.family:
+            lines += list(over_bridge(options.seed, options.each))
     served = list(controls())
     refused = 0
     for line, left in zip(lines, guard(options.binary, lines)):

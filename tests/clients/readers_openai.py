@@ -138,6 +138,9 @@ def gather(options):
     for protocol, whole, body in hostile_openai.all_of(options.seed, options.each):
         tools = TOOLS if protocol != "responses" else [{"type": "function", "name": "exec_command", "parameters": {}}]
         cases.append(sdk_reading.Case(protocol, whole, body, {"tools": tools}))
+    request = {"model": "m", "input": "hi", "stream": True, "tools": [TOOLS[0]["function"] | {"type": "function"}]}
+    for whole, body in hostile_openai.for_bridges(options.seed, options.each):
+        cases.append(sdk_reading.Case("responses", whole, body, request, family="bridge", to="chat"))
     return [sdk_reading.Served(case, left, "application/json" if case.whole else KINDS[case.protocol])
             for case, left in sdk_reading.guarded(options.binary, cases)]
 

@@ -57,12 +57,14 @@ class Case:
     # Whether readers must find with the guard what they find without it.
     honest: bool = False
     family: str = "any"
+    # What the upstream speaks, if a bridge leads to it.
+    to: str | None = None
 
     def line(self, number):
         """As a line for `holdgate script --guard`."""
         return json.dumps({"name": f"{self.protocol}-{self.family}-{number}", "protocol": self.protocol, "whole": self.whole,
                            "chunk": random.Random(number).choice([0, 0, 1, 17]), "body": self.body.decode("latin-1"),
-                           "request": self.request, "keep_going": self.keep_going})
+                           "request": self.request, "keep_going": self.keep_going, "to": self.to})
 
 
 class Served:

@@ -43,6 +43,8 @@ pub struct HeldCall {
     pub input: String,
     /// What the model said in the same message before the call, as much of its end as is kept.
     pub said: Arc<str>,
+    /// The words that a client acts from, if the call is read from words.
+    pub words: Option<Arc<str>>,
     /// The first error.
     pub fault: Option<Fault>,
     /// About how many bytes it takes in memory without the input.
@@ -64,6 +66,9 @@ pub struct ToolCall {
     pub text: Arc<String>,
     /// The protocol's own object around the call, its input left out.
     pub envelope: Json<'static>,
+    /// The words from which it was read, and which are sent in its place, if a client acts from
+    /// words.
+    pub words: Option<Arc<str>>,
 }
 
 impl ToolCall {
@@ -76,6 +81,7 @@ impl ToolCall {
             text: Arc::new(input.text()),
             input,
             envelope: Json::Null,
+            words: None,
         }
     }
 
@@ -175,6 +181,7 @@ impl HeldCall {
                 .unwrap_or_default(),
             input: String::new(),
             said: Arc::default(),
+            words: None,
             fault: None,
         }
     }
@@ -275,11 +282,13 @@ impl HeldCall {
             text: Arc::new(input.text()),
             input: input.into_owned(),
             envelope: self.envelope.clone(),
+            words: self.words.clone(),
         })
     }
 
     /// About how many bytes it takes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.input.len() + self.start_input.len() + self.said.len() + self.weight
+        let words = self.words.as_ref().map_or(0, |words| words.len());
+        self.input.len() + self.start_input.len() + self.said.len() + words + self.weight
     }
 }

@@ -26,6 +26,7 @@ use crate::framing::Decoder;
 use crate::incident::{Action, Record};
 use crate::protocol::{Protocol, Reader, Writer};
 use crate::question::Question;
+use crate::text_actions;
 use crate::verdict::Verdict;
 use asking::Asked;
 use bytes::Bytes;
@@ -93,13 +94,14 @@ enum State {
 impl StreamGuard {
     /// A guard at the start of a response.
     pub fn new(judge: ResponseContext, now: Duration) -> Self {
+        let protocol = judge.protocol;
+        let plain = (protocol.reader(judge.declared()), protocol.writer());
+        let actions = judge.settings.text_actions;
+        let (reader, writer) = text_actions::guarded(protocol, actions, &judge.response_id, plain);
         StreamGuard {
-            decoder: judge
-                .protocol
-                .framing()
-                .decoder(judge.settings.max_event_bytes),
-            reader: judge.protocol.reader(judge.declared()),
-            writer: judge.protocol.writer(),
+            decoder: protocol.framing().decoder(judge.settings.max_event_bytes),
+            reader,
+            writer,
             events: Vec::new(),
             hold: Hold::default(),
             state: State::Open,

@@ -33,6 +33,7 @@ pub mod spillage;
 pub mod sse;
 mod stack;
 mod taint;
+mod text_actions;
 pub mod trajectory;
 mod verdict;
 pub mod watch;
@@ -55,6 +56,7 @@ pub use protocol::{
     responses::RESPONSES,
 };
 pub use request::{Bridged, Dialect, Request, RequestFacts};
+pub use text_actions::{TextActions, reads_text};
 
 // A call, and the findings about it.
 pub use call::{CallLimits, Executor, HeldCall, ToolCall};

@@ -171,6 +171,13 @@ impl Request {
         self.messages.iter().map(message)
     }
 
+    /// Whether the last message is the model's, so that it is to go on with it.
+    pub fn ends_with_answer(&self) -> bool {
+        let last = self.messages().next_back().unwrap_or_default();
+        let role = skim::beginning(last, "role", ROLE_BYTES);
+        ["assistant", "model"].contains(&role.as_str())
+    }
+
     /// The places of the messages in the body, oldest first.
     pub(crate) fn places(&self) -> &[Range<usize>] {
         &self.messages

@@ -18,7 +18,7 @@ use crate::config::Flags;
 use crate::expert;
 use clap::{Parser, Subcommand};
 use holdgate_core::rules::Profile;
-use holdgate_core::{Answer, Dialect};
+use holdgate_core::{Answer, Dialect, TextActions};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -148,6 +148,9 @@ pub struct ProxyArgs {
     /// What the upstream speaks.
     #[command(flatten)]
     pub bridge: BridgeArgs,
+    /// Judge text that a client acts from, too: aider or off [default: off].
+    #[arg(long, value_name = "CLIENT", value_parser = TextActions::read)]
+    pub text_actions: Option<TextActions>,
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,
@@ -180,6 +183,9 @@ pub struct RunArgs {
     /// What the upstream speaks.
     #[command(flatten)]
     pub bridge: BridgeArgs,
+    /// Judge text that a client acts from, too: aider or off [default: off].
+    #[arg(long, value_name = "CLIENT", value_parser = TextActions::read)]
+    pub text_actions: Option<TextActions>,
     /// Where settings come from.
     #[command(flatten)]
     pub place: Place,

@@ -174,6 +174,9 @@ impl Config {
             let speaks = speaks.map_err(|e| ConfigError(format!("--upstream-speaks: {e}")))?;
             config.bridge.speaks = Some(speaks);
         }
+        if let Some(actions) = flags.text_actions {
+            (config.proxy.text_actions, config.guard.text_actions) = (actions, actions);
+        }
         if let Some(dialect) = flags.dialect {
             config.bridge.dialect = dialect;
         }

@@ -25,7 +25,7 @@ const HARMLESS: &str = "ls";
 const NOT_COVERED: [&str; 5] = [
     "tools that a provider runs itself (web search, code execution, remote MCP servers): they have \
      run when their results come",
-    "agents that act on plain text, such as aider: `holdgate run` only watches what they print",
+    "agents that act on plain text, such as aider, unless `--text-actions aider` is set",
     "agents in a cloud, and on other machines",
     "calls for which a client does not run its hooks, and clients that ignore what a hook says: the \
      proxy sees those",

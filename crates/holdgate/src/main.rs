@@ -180,6 +180,7 @@ fn agent(args: &RunArgs) -> anyhow::Result<ExitCode> {
         upstream: args.upstream.clone(),
         speaks: args.bridge.upstream_speaks.clone(),
         dialect: args.bridge.tool_dialect,
+        text_actions: args.text_actions,
         ..args.place.flags()
     };
     holdgate::run::run(args, load(&flags)?).map(ExitCode::from)
@@ -191,6 +192,7 @@ fn proxy(args: &ProxyArgs) -> anyhow::Result<()> {
         upstream: args.upstream.clone(),
         speaks: args.bridge.upstream_speaks.clone(),
         dialect: args.bridge.tool_dialect,
+        text_actions: args.text_actions,
         ..args.place.flags()
     };
     let config = load(&flags)?;

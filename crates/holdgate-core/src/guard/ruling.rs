@@ -13,6 +13,7 @@ use crate::notice;
 use crate::question::Question;
 use crate::session;
 use crate::stack::{Judgement, Refusal};
+use crate::text_actions;
 use crate::verdict::Verdict;
 use holdgate_effects::json::{Json, shorten};
 use std::collections::HashSet;
@@ -239,6 +240,7 @@ impl Ruling {
         let in_a_row = session::lock(&self.judge.session).refusals_in_a_row();
         let may = self.judge.settings.on_block == OnBlock::Continue
             && *refusal.runs() == Executor::AtClient
+            && !text_actions::is_text(refusal.envelope())
             && refusal.verdict() < Verdict::Kill
             && in_a_row <= CONTINUES_IN_A_ROW
             && self.judge.request.tools_with_required.contains(tool);

@@ -5,6 +5,7 @@ use crate::protocol::{Declared, Protocol};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
 use crate::stack::{Stack, Tickets};
+use crate::text_actions::TextActions;
 use holdgate_effects::worded;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct GuardSettings {
     pub ask: Option<Duration>,
     /// Kinds of block that the operator has declared harmless.
     pub inert_blocks: Arc<[String]>,
+    /// Whose text acts, and is judged too.
+    pub text_actions: TextActions,
     /// Bytes of one event.
     pub max_event_bytes: usize,
     /// Bytes held for one response.

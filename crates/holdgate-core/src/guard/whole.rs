@@ -8,6 +8,7 @@ use crate::call::HeldCall;
 use crate::canonical::Canonical;
 use crate::event::Violation;
 use crate::protocol::{GuardedMessage, ReadMessage};
+use crate::text_actions::{self, TextActions};
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ pub struct MessageGuard<'b> {
     message: Message<'b>,
     /// The call that a person is asked about.
     asked: Option<Box<Judged>>,
+    /// Whether its text may act, and has not been read yet.
+    may_act: bool,
 }
 
 #[derive(Debug)]
@@ -26,6 +29,15 @@ enum Message<'b> {
     Inert(Canonical),
     /// The message, and its calls that are still to be judged.
     Calls(Box<dyn GuardedMessage + 'b>, std::vec::IntoIter<HeldCall>),
+}
+
+impl<'b> From<ReadMessage<'b>> for Message<'b> {
+    fn from(read: ReadMessage<'b>) -> Self {
+        match read {
+            ReadMessage::Inert(body) => Message::Inert(body),
+            ReadMessage::Calls(message, calls) => Message::Calls(message, calls.into_iter()),
+        }
+    }
 }
 
 impl<'b> MessageGuard<'b> {
@@ -38,14 +50,14 @@ impl<'b> MessageGuard<'b> {
         let read = judge.protocol.read_message(body, &judge.declared());
         let mut ruling = Ruling::new(judge);
         let message = match read {
-            Ok(ReadMessage::Inert(body)) => Message::Inert(body),
-            Ok(ReadMessage::Calls(message, calls)) => Message::Calls(message, calls.into_iter()),
+            Ok(message) => message.into(),
             Err(violation) => {
                 note(&mut ruling, &violation, out);
                 return Err(violation);
             }
         };
         Ok(MessageGuard {
+            may_act: ruling.judge.settings.text_actions != TextActions::Off,
             ruling,
             message,
             asked: None,
@@ -62,10 +74,15 @@ impl<'b> MessageGuard<'b> {
     /// Judges on, until all calls are decided, or a person is asked or a verdict is awaited.
     pub fn advance(&mut self, now: Duration, out: &mut Vec<Output>) -> Result<Progress, Violation> {
         while self.asked.is_none() && self.ruling.verdict_due().is_none() {
-            let Message::Calls(_, calls) = &mut self.message else {
-                return Ok(Progress::Decided);
+            let next = match &mut self.message {
+                Message::Inert(_) => None,
+                Message::Calls(_, calls) => calls.next(),
             };
-            let Some(mut held) = calls.next() else {
+            let Some(mut held) = next else {
+                if std::mem::take(&mut self.may_act) {
+                    self.read_text(out)?;
+                    continue;
+                }
                 return Ok(Progress::Decided);
             };
             if let Err(violation) = self.ruling.admit(&mut held) {
@@ -77,6 +94,24 @@ impl<'b> MessageGuard<'b> {
             self.put(judged);
         }
         Ok(Progress::Waiting)
+    }
+
+    /// All calls are decided: what the text of the message does comes next.
+    fn read_text(&mut self, out: &mut Vec<Output>) -> Result<(), Violation> {
+        let none = Message::Inert(Canonical::default());
+        let body = match std::mem::replace(&mut self.message, none) {
+            Message::Inert(body) => body,
+            Message::Calls(message, _) => message.finish(),
+        };
+        let judge = &self.ruling.judge;
+        match text_actions::message(judge.protocol, body, &judge.response_id) {
+            Ok(message) => self.message = message.into(),
+            Err(violation) => {
+                note(&mut self.ruling, &violation, out);
+                return Err(violation);
+            }
+        }
+        Ok(())
     }
 
     /// Takes the verdict of a [`Job`](super::Job), or why none will come: then the call is refused.

@@ -11,6 +11,7 @@ pub(crate) mod ollama;
 mod prompt;
 pub(crate) mod responses;
 mod said;
+pub(crate) mod spoken;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ use crate::stack::{Cleared, Refusal};
 use bridge::{Translated, Untranslatable};
 use bytes::Bytes;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates, fold};
+use spoken::Spoken;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -70,6 +72,12 @@ pub trait Protocol: Debug + Sync {
         _dialect: Dialect,
     ) -> Result<Option<Translated>, Untranslatable> {
         Ok(None)
+    }
+
+    /// Where the words of a model stand; `None` if they cannot be read for clients that act from
+    /// words.
+    fn spoken(&self) -> Option<&'static dyn Spoken> {
+        None
     }
 
     /// A reader at the start of a streamed response.

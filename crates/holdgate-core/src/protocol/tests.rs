@@ -11,6 +11,7 @@ use crate::history::Outcome;
 use crate::layers::{RateLimits, layers};
 use crate::rules::{Profile, RuleSet};
 use crate::stack::{JudgeLimits, Stack};
+use crate::text_actions::TextActions;
 use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use std::time::Duration;
@@ -41,6 +42,7 @@ fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
         keep_alive: Duration::from_secs(10),
         ask: Some(Duration::from_mins(1)),
         inert_blocks: Arc::default(),
+        text_actions: TextActions::Off,
         max_event_bytes: 1000,
         max_held_bytes: 10_000,
         max_calls: 10,

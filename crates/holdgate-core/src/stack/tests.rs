@@ -68,6 +68,7 @@ fn held(runs: Executor, input: &str) -> HeldCall {
         start_input: String::new(),
         input: input.into(),
         said: Arc::default(),
+        words: None,
         fault: None,
         weight: 0,
     }

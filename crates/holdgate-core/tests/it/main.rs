@@ -38,6 +38,7 @@ mod responses_api;
 mod slowing;
 mod smuggled;
 mod streams;
+mod text_actions;
 
 #[path = "../../../holdgate/src/eval/client.rs"]
 #[allow(dead_code, unreachable_pub, reason = "only a part of it is needed")]

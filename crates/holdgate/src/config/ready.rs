@@ -9,7 +9,9 @@ use super::sections::{
 };
 use super::spillage::SpillageSettings;
 use holdgate_core::rules::Profile;
-use holdgate_core::{Canaries, Dialect, GuardSettings, JudgeLimits, RateLimits, Vendor};
+use holdgate_core::{
+    Canaries, Dialect, GuardSettings, JudgeLimits, RateLimits, TextActions, Vendor,
+};
 use holdgate_effects::worded;
 use hyper::Uri;
 use std::net::SocketAddr;
@@ -150,6 +152,8 @@ pub struct Flags {
     pub speaks: Option<String>,
     /// `--tool-dialect`
     pub dialect: Option<Dialect>,
+    /// `--text-actions`
+    pub text_actions: Option<TextActions>,
 }
 
 impl Flags {

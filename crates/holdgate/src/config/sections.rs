@@ -6,13 +6,14 @@ use super::ready::{AskJudge, ClassifierMode, Config, Operator, OtherUpstreams, U
 use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
     Address, AskJudgeWord, ClassifierWord, Count, DialectWord, Folder, Folders, ModelName,
-    OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, UnreadableWord,
-    UpstreamUrl,
+    OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, TextActionsWord,
+    UnreadableWord, UpstreamUrl,
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
 use holdgate_core::{
-    CallLimits, Canaries, GuardSettings, JudgeLimits, OnBlock, RateLimits, TrajectoryMode,
+    CallLimits, Canaries, GuardSettings, JudgeLimits, OnBlock, RateLimits, TextActions,
+    TrajectoryMode,
 };
 use hyper::Uri;
 use serde::Deserialize;
@@ -81,6 +82,8 @@ section!(ProxyFile =>
         listen: SocketAddr as Address = ([127, 0, 0, 1], DEFAULT_PORT).into(),
         /// Threads that carry connections.
         workers: usize as Count<1, 256> = cores().min(4),
+        /// Whose text is judged too, because that client acts from text.
+        text_actions: TextActions as TextActionsWord = TextActions::Off,
         /// Names besides those of loopback under which it is reached.
         hosts: Vec<String> = Vec::new(),
         /// Bytes that requests, streams, connections and sessions keep together.
@@ -313,6 +316,8 @@ impl ConfigFile {
         let vendor = |url: Option<UpstreamUrl>, usual| {
             url.map_or_else(|| Uri::from_static(usual), |url| url.0)
         };
+        let proxy = self.proxy.settle();
+        let text_actions = proxy.text_actions;
         Ok(Config {
             file: None,
             ignored: Vec::new(),
@@ -320,7 +325,7 @@ impl ConfigFile {
             config_place: None,
             pin_file: None,
             home: None,
-            proxy: self.proxy.settle(),
+            proxy,
             upstream: vendor(self.upstream.anthropic, "https://api.anthropic.com"),
             other_upstreams: Some(OtherUpstreams {
                 openai: vendor(self.upstream.openai, "https://api.openai.com"),
@@ -345,6 +350,7 @@ impl ConfigFile {
                 keep_alive: guard.keep_alive,
                 ask: (ask.operator != Operator::Never).then_some(ask.timeout),
                 inert_blocks: guard.inert_blocks.into(),
+                text_actions,
                 max_event_bytes: guard.max_event_bytes,
                 max_held_bytes: guard.max_held_bytes,
                 max_calls: guard.max_calls,

@@ -2,7 +2,7 @@
 
 use super::{AskJudge, ClassifierMode, Operator, Provider, Unreadable};
 use holdgate_core::rules::Profile;
-use holdgate_core::{Dialect, OnBlock};
+use holdgate_core::{Dialect, OnBlock, TextActions};
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
@@ -85,6 +85,8 @@ texts! {
     DialectWord(Dialect) = |text| word(text, "dialect", Dialect::ALL.map(|d| (d.word(), d)));
     /// A protocol to which a bridge leads.
     SpeaksWord(&'static str) = super::bridge::read_speaks;
+    TextActionsWord(TextActions) =
+        |text| word(text, "value", TextActions::ALL.map(|t| (t.word(), t)));
     UpstreamUrl(Uri) = upstream_url;
     OnBlockWord(OnBlock) = |text| word(text, "value", OnBlock::ALL.map(|o| (o.word(), o)));
     AskJudgeWord(AskJudge) = |text| word(text, "value", AskJudge::ALL.map(|o| (o.word(), o)));

@@ -86,7 +86,8 @@ fn open(config: &Config) -> anyhow::Result<Arc<Ledger>> {
     Ok(Arc::new(ledger))
 }
 
-/// The project, where the client names it to its hooks.
+/// The project, where the client names it to its hooks. Both clients set the variable over whatever
+/// the settings of a repository say, so a repository does not choose it.
 fn project(agent: HookAgent) -> Option<String> {
     let name = match agent {
         HookAgent::ClaudeCode => "CLAUDE_PROJECT_DIR",

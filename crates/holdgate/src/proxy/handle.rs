@@ -17,8 +17,8 @@ use crate::agents::agent_name;
 use crate::in_force::{InForce, News};
 use crate::upstream::{self, Body, BoxError, full, keeping};
 use holdgate_core::{
-    Canonical, RequestFacts, ResponseContext, SharedSession, Stack, StreamGuard, inert_value,
-    is_inert_text, lock_session,
+    Canonical, Protocol, RequestFacts, ResponseContext, SharedSession, Stack, StreamGuard,
+    TextActions, inert_value, is_inert_text, lock_session, reads_text,
 };
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Body as _, Incoming};
@@ -128,6 +128,7 @@ async fn answer(
                 Refused::by_rule("unreadable-request", message)
             })?;
             let in_force = app.in_force();
+            check_text(in_force.config.guard.text_actions, protocol, &read)?;
             let injection = in_force.config.injection;
             if let Some(marked) = mark(app, injection, &read, &known, exchange, &mut share).await? {
                 body = marked;
@@ -163,6 +164,28 @@ async fn answer(
             guard_response(app, judge, history, response, load).await
         }
     }
+}
+
+/// With `text_actions`, text that cannot be judged is refused before anybody writes it.
+fn check_text(
+    actions: TextActions,
+    protocol: &dyn Protocol,
+    request: &holdgate_core::Request,
+) -> Result<(), Refused> {
+    if actions == TextActions::Off {
+        return Ok(());
+    }
+    let name = protocol.name();
+    let why = if !reads_text(protocol) {
+        format!("the text of responses in the protocol `{name}` is not read for actions")
+    } else if request.ends_with_answer() {
+        "the request has the model continue an answer, whose text cannot be judged in two parts"
+            .to_owned()
+    } else {
+        return Ok(());
+    };
+    let message = format!("{why} (the setting `proxy.text_actions`)");
+    Err(Refused::by_rule("text-actions", message))
 }
 
 fn user_agent(headers: &HeaderMap) -> Option<&str> {
@@ -233,6 +256,13 @@ async fn pass_through(
     let is_head = request.method() == Method::HEAD;
     let request = request.map(|body| Limited::new(body, limit).boxed_unsync());
     let response = send(app, client, request).await?;
+    // The client would go on without the proxy, and get an answer that nobody judges.
+    if response.status().is_redirection() && response.headers().contains_key(header::LOCATION) {
+        return Err(Refused::by_rule(
+            "upstream-redirect",
+            "the upstream redirects the request, so the client would bypass the proxy",
+        ));
+    }
     let busy = Busy::new(app, connection);
     if is_head || response.body().is_end_stream() {
         return Ok(response.map(|body| keeping(body.map_err(BoxError::from), (share, busy))));

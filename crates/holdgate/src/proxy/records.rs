@@ -76,9 +76,8 @@ impl Records {
 
 /// Tells the operator at once about what no honest work does.
 fn alert(record: &Record) {
-    let certain = |finding: &&Finding| {
-        finding.layer == LayerName::Canaries || finding.rule == "probing"
-    };
+    let certain =
+        |finding: &&Finding| finding.layer == LayerName::Canaries || finding.rule == "probing";
     for finding in record.findings.iter().filter(certain) {
         crate::log::warn_now(&format!(
             "session {}: {} ({}, incident {})",

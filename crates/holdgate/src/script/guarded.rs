@@ -8,8 +8,8 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
-    Action, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits, Record, ResponseContext,
-    Stack, StreamGuard, Subject, guard_message,
+    Action, Dialect, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits, Record,
+    ResponseContext, Stack, StreamGuard, Subject, TextActions, bridged, guard_message,
 };
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -25,6 +25,12 @@ struct Case {
     /// The protocol of the response, by its name; without one, Anthropic Messages.
     #[serde(default)]
     protocol: Option<String>,
+    /// The protocol of the upstream, by its name, if a bridge leads to it: then `body` is in it.
+    #[serde(default)]
+    to: Option<String>,
+    /// Whether the client acts from text as aider does.
+    #[serde(default)]
+    aider: bool,
     /// Whether the response is not streamed.
     #[serde(default)]
     whole: bool,
@@ -73,9 +79,24 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         None => route::DEFAULT,
         Some(name) => route::protocol(name).context("`protocol` is not one that is guarded")?,
     };
-    let request = protocol
-        .read_request(Bytes::from(Value::Object(case.request).to_string()))
-        .map_err(|e| anyhow::anyhow!("`request`: {e}"))?;
+    let protocol = match &case.to {
+        None => protocol,
+        Some(to) => bridged(protocol, to).context("there is no such bridge")?,
+    };
+    let request = Bytes::from(Value::Object(case.request).to_string());
+    let read = protocol.read_request(request.clone());
+    let mut facts = (*read.map_err(|e| anyhow::anyhow!("`request`: {e}"))?.facts).clone();
+    let path = format!(
+        "/v1/{}",
+        if protocol.name() == "responses" {
+            "responses"
+        } else {
+            "messages"
+        }
+    );
+    if let Some(translated) = protocol.translate(&path, &request, Dialect::Auto)? {
+        facts.bridged = translated.bridged;
+    }
     let settings = GuardSettings {
         on_block: if case.keep_going {
             OnBlock::Continue
@@ -86,12 +107,17 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
+        text_actions: if case.aider {
+            TextActions::Aider
+        } else {
+            TextActions::Off
+        },
         max_event_bytes: 1 << 20,
         max_held_bytes: 4 << 20,
         max_calls: 64,
     };
     let judge = ResponseContext {
-        request: request.facts,
+        request: Arc::new(facts),
         ..ResponseContext::new(protocol, stack, Arc::new(settings))
     };
     let mut outputs = Vec::new();

@@ -47,6 +47,24 @@ async fn an_answer_that_could_carry_a_call_is_refused_whatever_its_type_says() {
 }
 
 #[tokio::test]
+async fn a_redirect_is_refused_because_the_client_would_go_on_without_the_proxy() {
+    for (head, status) in [
+        (
+            "307 Temporary\r\nlocation: http://127.0.0.1:1/v1/messages",
+            400,
+        ),
+        ("302 Found\r\nlocation: /v1/other", 400),
+        ("304 Not Modified", 304),
+    ] {
+        let upstream = RawUpstream::with(head, "").await;
+        let guarded = Guarded::start(upstream.address, |_| {});
+        let answer = guarded.post("/v1/files/f-1/content").await;
+        assert_eq!(answer.status.as_u16(), status, "{head}");
+        assert!(!answer.headers.contains_key("location"), "{head}");
+    }
+}
+
+#[tokio::test]
 async fn everything_else_passes_as_it_is() {
     for (kind, body) in [
         ("text/plain", "A tool_use block calls a tool.\r\n"),

@@ -11,6 +11,7 @@ mod write;
 pub(super) use message::message_of;
 pub(super) use write::{block_start, block_stop, delta, single};
 
+use super::spoken::{self, Spoken};
 use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer, is_call};
 use crate::call::{Executor, Fault, HeldCall};
 use crate::canonical::Canonical;
@@ -40,6 +41,10 @@ impl Protocol for Anthropic {
 
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
         request::read(body)
+    }
+
+    fn spoken(&self) -> Option<&'static dyn Spoken> {
+        Some(&spoken::Anthropic)
     }
 
     fn reader(&self, declared: Declared) -> Box<dyn Reader> {

@@ -19,6 +19,7 @@ pub use translate::{Translated, Untranslatable};
 use super::anthropic::ANTHROPIC;
 use super::chat::CHAT;
 use super::responses::RESPONSES;
+use super::spoken::Spoken;
 use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer};
 use crate::call::HeldCall;
 use crate::canonical::Canonical;
@@ -202,6 +203,10 @@ impl Protocol for Bridge {
         dialect: Dialect,
     ) -> Result<Option<Translated>, Untranslatable> {
         translate::request(self.side, path, body, dialect).map(Some)
+    }
+
+    fn spoken(&self) -> Option<&'static dyn Spoken> {
+        self.from.spoken()
     }
 
     fn reader(&self, declared: Declared) -> Box<dyn Reader> {

@@ -9,6 +9,7 @@ mod read;
 mod request;
 mod write;
 
+use super::spoken::{self, Spoken};
 use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer};
 use crate::canonical::Canonical;
 use crate::event::Violation;
@@ -51,6 +52,10 @@ impl Protocol for Chat {
 
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
         request::read(body)
+    }
+
+    fn spoken(&self) -> Option<&'static dyn Spoken> {
+        Some(&spoken::Chat)
     }
 
     fn reader(&self, declared: Declared) -> Box<dyn Reader> {

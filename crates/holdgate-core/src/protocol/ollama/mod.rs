@@ -6,6 +6,7 @@ mod read;
 mod write;
 
 use super::chat::{SYSTEM_ROLES, mentions, results, take_fact};
+use super::spoken::{self, Spoken};
 use super::{Declared, Protocol, ReadMessage, Reader, Vendor, Writer};
 use crate::canonical::Canonical;
 use crate::event::Violation;
@@ -47,6 +48,10 @@ impl Protocol for Ollama {
 
     fn read_request(&self, body: Bytes) -> Result<Request, JsonError> {
         Request::read(body, &LAYOUT, take_fact)
+    }
+
+    fn spoken(&self) -> Option<&'static dyn Spoken> {
+        Some(&spoken::Ollama)
     }
 
     fn reader(&self, declared: Declared) -> Box<dyn Reader> {

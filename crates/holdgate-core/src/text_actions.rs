@@ -1,0 +1,561 @@
+//! Text that acts: some clients edit files and offer commands because of what a model writes, without
+//! any call. With the setting `proxy.text_actions`, such text is held, judged as the calls that do the
+//! same, and let through or replaced, like a call.
+//!
+//! The reader and the writer of the protocol are wrapped, so the guard sees calls and inert events as
+//! ever. What a client acts on is in a file of its own: [`aider`].
+
+mod aider;
+
+use crate::call::{Executor, Fault, HeldCall};
+use crate::canonical::Canonical;
+use crate::event::{Block, Event, Part as Place, Violation};
+use crate::framing::Framing;
+use crate::protocol::spoken::{Spoken, Words};
+use crate::protocol::{GuardedMessage, Protocol, ReadMessage, Reader, Writer};
+use crate::sse::Fields;
+use crate::stack::{Cleared, Refusal};
+use aider::{Action, Aider, Continued, Part};
+use holdgate_effects::json::{Json, LoneSurrogates};
+use holdgate_effects::worded;
+use std::borrow::Cow;
+
+worded! {
+    /// Whose text acts.
+    pub enum TextActions as "client" {
+        Off = "off": "No client's: text is only text.",
+        Aider = "aider": "Edits and commands in the text that aider takes for such.",
+    }
+}
+
+/// Depth of a frame or body.
+const MAX_DEPTH: usize = 128;
+/// Actions that one call holds, in as many such calls.
+const TOGETHER: usize = 60;
+/// Blocks from here on are ours: no response has that many.
+const OUR_BLOCKS: Block = 1 << 60;
+/// Marks that make a client act on thinking, if it takes thinking for text.
+const MARKS: &[&str] = &[
+    "```",
+    "<<<<<",
+    "*** ",
+    "<source",
+    "<code",
+    "<pre",
+    "</think",
+    "thinking-content-",
+];
+/// Marks that end thinking before its end.
+const ENDS: &[&str] = &["</think", "thinking-content-"];
+/// The member of an envelope that says where a text was.
+const HEAD: &str = "spoken";
+
+/// The reader and the writer of a response, whose text is read too if `actions` says so. `id` is of
+/// the response.
+pub(crate) fn guarded(
+    protocol: &'static dyn Protocol,
+    actions: TextActions,
+    id: &str,
+    (reader, writer): (Box<dyn Reader>, Box<dyn Writer>),
+) -> (Box<dyn Reader>, Box<dyn Writer>) {
+    match (actions, protocol.spoken()) {
+        (TextActions::Off, _) => (reader, writer),
+        (TextActions::Aider, None) => (Box::new(Refusing), writer),
+        (TextActions::Aider, Some(spoken)) => (
+            Box::new(SpokenReader {
+                inner: reader,
+                spoken,
+                framing: protocol.framing(),
+                text: Aider::default(),
+                calls: Calls::new(id),
+                head: Json::Null,
+                place: Place::Other,
+                spoke: false,
+                thought: String::new(),
+                thought_acts: false,
+            }),
+            Box::new(SpokenWriter {
+                inner: writer,
+                spoken,
+            }),
+        ),
+    }
+}
+
+/// Whether the text of this protocol can be read.
+pub fn reads_text(protocol: &dyn Protocol) -> bool {
+    protocol.spoken().is_some()
+}
+
+const UNREAD: Violation = Violation::Stopped("the text of this protocol is not read for actions");
+
+/// Reads nothing: the text of its protocol is not understood.
+#[derive(Debug)]
+struct Refusing;
+
+impl Reader for Refusing {
+    fn read(&mut self, _: &Fields<'_>, _: &mut Vec<Event>) -> Result<(), Violation> {
+        Err(UNREAD)
+    }
+
+    fn is_mid_block(&self) -> bool {
+        false
+    }
+}
+
+/// Finds what acts in the text of a streamed response.
+#[derive(Debug)]
+struct SpokenReader {
+    inner: Box<dyn Reader>,
+    spoken: &'static dyn Spoken,
+    framing: Framing,
+    text: Aider,
+    calls: Calls,
+    /// What the last frame with text has in common with others, and its place.
+    head: Json<'static>,
+    place: Place,
+    /// Whether the model has said anything.
+    spoke: bool,
+    /// The end of its thinking, and whether a client would act on that if it were text.
+    thought: String,
+    thought_acts: bool,
+}
+
+impl SpokenReader {
+    /// An inert frame: its words are read, and it leaves without those that wait. `frame` is in place
+    /// of the one that was read.
+    fn frame(
+        &mut self,
+        place: Place,
+        frame: Option<Canonical>,
+        data: Option<&[u8]>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Violation> {
+        let mut json = data
+            .and_then(|data| Json::read(data, MAX_DEPTH, LoneSurrogates::Replace).ok())
+            .unwrap_or(Json::Null);
+        let (mut said, mut texts) = (Vec::new(), String::new());
+        let mut read = Ok(());
+        let spoken = self.spoken;
+        spoken.each(&mut json, &mut |kind, choice, text| {
+            if read.is_ok() && !text.is_empty() {
+                read = self.hear(kind, choice, text, &mut said);
+            }
+            if kind == Words::Text {
+                texts.push_str(text);
+            }
+        });
+        read?;
+        let begins = matches!(place, Place::MessageStart | Place::BlockStart(_));
+        if begins || !texts.is_empty() {
+            self.note(place, &json);
+        }
+        match place {
+            Place::BlockStop(_) => self.text.pause(&mut said),
+            Place::StopReason | Place::MessageStop => {
+                self.text.finish(&mut said);
+                if self.thought_acts && !self.spoke {
+                    return Err(Violation::OutOfOrder(
+                        "the response is only thinking, which the client would take for text",
+                    ));
+                }
+            }
+            Place::MessageStart | Place::BlockStart(_) | Place::BlockMore(_) | Place::Other => {}
+        }
+        let unchanged = match said.as_slice() {
+            [] => texts.is_empty(),
+            [Part::Prose(prose)] => *prose == texts,
+            _ => false,
+        };
+        let rest = match (frame, unchanged || texts.is_empty()) {
+            (Some(frame), true) => Event::Piece(place, frame),
+            (None, true) => Event::Inert(place),
+            (_, false) => {
+                spoken.each(&mut json, &mut |kind, _, text| {
+                    if kind == Words::Text {
+                        *text = Cow::Borrowed("");
+                    }
+                });
+                Event::Piece(place, spoken.frame(&json))
+            }
+        };
+        if unchanged {
+            said.clear();
+        }
+        if begins {
+            events.push(rest);
+            self.say(said, events);
+        } else {
+            self.say(said, events);
+            events.push(rest);
+        }
+        Ok(())
+    }
+
+    /// Where further text has to stand.
+    fn note(&mut self, place: Place, json: &Json<'_>) {
+        self.head = self.spoken.head(json);
+        self.place = match place {
+            Place::BlockStart(block) | Place::BlockMore(block) => Place::BlockMore(block),
+            Place::MessageStart
+            | Place::BlockStop(_)
+            | Place::StopReason
+            | Place::MessageStop
+            | Place::Other => Place::Other,
+        };
+    }
+
+    fn hear(
+        &mut self,
+        kind: Words,
+        choice: u64,
+        text: &str,
+        said: &mut Vec<Part>,
+    ) -> Result<(), Violation> {
+        if choice > 0 {
+            return Err(Violation::OutOfOrder(
+                "several answers at once cannot be read for actions in their text",
+            ));
+        }
+        if kind == Words::Text {
+            self.spoke = true;
+            return self.text.push(text, said).map_err(|Continued| {
+                Violation::OutOfOrder("text goes on behind an action that has not ended")
+            });
+        }
+        // Clients put tags around thinking, and cut both out, as far as the first that ends.
+        self.thought.push_str(text);
+        let has = |marks: &[&str]| marks.iter().any(|mark| self.thought.contains(mark));
+        if has(ENDS) || self.spoke && has(MARKS) {
+            return Err(Violation::OutOfOrder(
+                "thinking has marks that make the client take it for text",
+            ));
+        }
+        self.thought_acts |= has(MARKS);
+        let from = self.thought.len().saturating_sub(32);
+        self.thought.drain(..self.thought.floor_char_boundary(from));
+        Ok(())
+    }
+
+    fn say(&mut self, said: Vec<Part>, events: &mut Vec<Event>) {
+        for part in said {
+            match self.calls.of(part, &self.head, self.place) {
+                Ok(prose) => {
+                    let frame = self.spoken.text(&self.head, &prose);
+                    events.push(Event::Piece(self.place, frame));
+                }
+                Err(held) => {
+                    let block = OUR_BLOCKS + self.calls.count;
+                    events.push(Event::CallStart(block, held));
+                    events.push(Event::CallEnd(block));
+                }
+            }
+        }
+    }
+}
+
+impl Reader for SpokenReader {
+    fn read(&mut self, fields: &Fields<'_>, events: &mut Vec<Event>) -> Result<(), Violation> {
+        let mut read = Vec::new();
+        self.inner.read(fields, &mut read)?;
+        for event in read {
+            match event {
+                Event::Inert(place) => self.frame(place, None, fields.data.as_deref(), events)?,
+                Event::Piece(place, frame) => {
+                    let framing = self.framing;
+                    let fields = framing.fields(&frame, false)?;
+                    let data = fields.data.map(Cow::into_owned);
+                    self.frame(place, Some(frame), data.as_deref(), events)?;
+                }
+                Event::CallStart(..) => {
+                    let mut said = Vec::new();
+                    self.text.pause(&mut said);
+                    self.say(said, events);
+                    events.push(event);
+                }
+                Event::Silent
+                | Event::Ping
+                | Event::CallInput(..)
+                | Event::CallAgain(..)
+                | Event::CallWhole(..)
+                | Event::CallNoise
+                | Event::CallEnd(_)
+                | Event::UpstreamError
+                | Event::Failure(_)
+                | Event::Stray(_) => events.push(event),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_mid_block(&self) -> bool {
+        self.inner.is_mid_block()
+    }
+
+    fn end(&mut self, events: &mut Vec<Event>) {
+        self.inner.end(events);
+    }
+
+    fn kept(&self) -> usize {
+        self.inner.kept() + self.text.kept()
+    }
+}
+
+/// Makes calls of what acts in a text.
+#[derive(Debug)]
+struct Calls {
+    id: String,
+    count: u64,
+}
+
+impl Calls {
+    fn new(response: &str) -> Self {
+        Calls {
+            id: format!("text_{response}"),
+            count: 0,
+        }
+    }
+
+    /// The prose, or the call.
+    fn of(
+        &mut self,
+        part: Part,
+        head: &Json<'static>,
+        place: Place,
+    ) -> Result<String, Box<HeldCall>> {
+        let (words, called) = match part {
+            Part::Prose(text) => return Ok(text),
+            Part::Actions(words, actions) => (words, call(actions)),
+            Part::Unclear(words, why) => (words, Err(Fault::Garbled(why))),
+        };
+        self.count += 1;
+        let id = format!("{}_{}", self.id, self.count);
+        let block = match place {
+            Place::BlockMore(block) => block.into(),
+            Place::MessageStart
+            | Place::BlockStart(_)
+            | Place::BlockStop(_)
+            | Place::StopReason
+            | Place::MessageStop
+            | Place::Other => Json::Null,
+        };
+        let envelope = Json::object([(HEAD, head.clone()), ("block", block)]);
+        let (tool, input, fault) = match called {
+            Ok(Action { tool, input }) => (tool, Some(input.text()), None),
+            Err(fault) => ("text", None, Some(fault)),
+        };
+        let held = HeldCall::new(Executor::AtClient, Some(id), Some(tool.to_owned()), input);
+        let mut held = held.with_envelope(envelope);
+        held.words = Some(words.into());
+        if let Some(fault) = fault {
+            held.fail(fault);
+        }
+        Err(Box::new(held))
+    }
+}
+
+/// One call that does all of this.
+fn call(mut actions: Vec<Action>) -> Result<Action, Fault> {
+    for _ in 0..2 {
+        if actions.len() <= 1 {
+            break;
+        }
+        actions = actions.chunks(TOGETHER).map(together).collect();
+    }
+    match (actions.pop(), actions.is_empty()) {
+        (Some(action), true) => Ok(action),
+        _ => Err(Fault::Garbled("it has too many actions")),
+    }
+}
+
+fn together(actions: &[Action]) -> Action {
+    if let [only] = actions {
+        return only.clone();
+    }
+    let call = |action: &Action| {
+        Json::object([
+            ("tool_name", action.tool.into()),
+            ("parameters", action.input.clone()),
+        ])
+    };
+    Action {
+        tool: "batch",
+        input: Json::object([("calls", Json::Array(actions.iter().map(call).collect()))]),
+    }
+}
+
+/// Whether the call with this envelope was read from words: no other call can stand in its place.
+pub(crate) fn is_text(envelope: &Json<'_>) -> bool {
+    envelope.get(HEAD).is_some()
+}
+
+/// A text on which no client acts. Lines that begin with a mark get another one before it.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len() + 16);
+    for line in text.lines() {
+        let first = line.trim_start().chars().next();
+        if first.is_some_and(|c| !c.is_alphanumeric() && c != '[') {
+            plain.push_str("| ");
+        }
+        plain.push_str(line);
+        plain.push('\n');
+    }
+    // The last line must not name a file for what follows.
+    plain.push('\n');
+    plain
+}
+
+/// Writes text that acts in the place from which it was taken.
+#[derive(Debug)]
+struct SpokenWriter {
+    inner: Box<dyn Writer>,
+    spoken: &'static dyn Spoken,
+}
+
+impl SpokenWriter {
+    fn text(&mut self, text: &str, envelope: &Json<'_>) -> Option<Canonical> {
+        let frame = self.spoken.text(envelope.get(HEAD)?, text);
+        let block = envelope.get("block").and_then(Json::as_u64);
+        let place = block.map_or(Place::Other, Place::BlockMore);
+        Some(self.inner.inert(frame, place))
+    }
+}
+
+impl Writer for SpokenWriter {
+    fn inert(&mut self, frame: Canonical, part: Place) -> Canonical {
+        self.inner.inert(frame, part)
+    }
+
+    fn call(&mut self, cleared: &Cleared) -> Canonical {
+        let call = cleared.call();
+        match &call.words {
+            Some(words) => self.text(words, &call.envelope).unwrap_or_default(),
+            None => self.inner.call(cleared),
+        }
+    }
+
+    fn notice(&mut self, text: &str, envelope: &Json<'_>) -> Canonical {
+        match self.text(&plain(text), envelope) {
+            Some(frame) => frame,
+            None => self.inner.notice(text, envelope),
+        }
+    }
+
+    fn inert_call(&mut self, refusal: &Refusal, id: &str) -> Canonical {
+        self.inner.inert_call(refusal, id)
+    }
+
+    fn end(&mut self) -> Canonical {
+        self.inner.end()
+    }
+
+    fn failure(&mut self, message: &str) -> Canonical {
+        self.inner.failure(message)
+    }
+
+    fn keep_alive(&mut self) -> Option<Canonical> {
+        self.inner.keep_alive()
+    }
+}
+
+/// A body whose text is taken apart.
+#[derive(Debug)]
+struct SpokenMessage {
+    json: Json<'static>,
+    spoken: &'static dyn Spoken,
+    /// By text, its parts; `None` in place of what is not decided yet.
+    texts: Vec<Vec<Option<String>>>,
+}
+
+/// Reads a body all of whose calls are decided: whether its text acts, and the calls that do the same.
+/// `id` is of the response.
+pub(crate) fn message(
+    protocol: &'static dyn Protocol,
+    body: Canonical,
+    id: &str,
+) -> Result<ReadMessage<'static>, Violation> {
+    let Some(spoken) = protocol.spoken() else {
+        return Err(UNREAD);
+    };
+    let json = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace);
+    let mut json = json
+        .map_err(|error| Violation::Json {
+            what: "the response",
+            error,
+        })?
+        .into_owned();
+    let mut text = Aider::default();
+    let (mut calls, mut held) = (Calls::new(id), Vec::new());
+    let mut texts: Vec<Vec<Option<String>>> = Vec::new();
+    let mut read = Ok(());
+    let mut sort = |said: Vec<Part>, parts: &mut Vec<Option<String>>| {
+        for part in said {
+            parts.push(match calls.of(part, &Json::Null, Place::Other) {
+                Ok(prose) => Some(prose),
+                Err(call) => {
+                    held.push(*call);
+                    None
+                }
+            });
+        }
+    };
+    spoken.each(&mut json, &mut |kind, choice, words| {
+        if kind == Words::Text {
+            let mut said = Vec::new();
+            if choice > 0 && !words.is_empty() || text.push(words, &mut said).is_err() {
+                read = Err(Violation::OutOfOrder(
+                    "several answers at once cannot be read for actions in their text",
+                ));
+            }
+            let mut parts = Vec::new();
+            sort(said, &mut parts);
+            texts.push(parts);
+        }
+    });
+    read?;
+    let mut said = Vec::new();
+    text.finish(&mut said);
+    if let Some(last) = texts.last_mut() {
+        sort(said, last);
+    }
+    if held.is_empty() {
+        return Ok(ReadMessage::Inert(body));
+    }
+    let message = SpokenMessage {
+        json,
+        spoken,
+        texts,
+    };
+    Ok(ReadMessage::Calls(Box::new(message), held))
+}
+
+impl SpokenMessage {
+    fn put(&mut self, text: String) {
+        let gap = self.texts.iter_mut().flatten().find(|part| part.is_none());
+        if let Some(gap) = gap {
+            *gap = Some(text);
+        }
+    }
+}
+
+impl GuardedMessage for SpokenMessage {
+    fn call(&mut self, cleared: &Cleared) {
+        let words = cleared.call().words.as_deref().unwrap_or_default();
+        self.put(words.to_owned());
+    }
+
+    fn refusal(&mut self, _: &Refusal, notice: String, _: Option<String>) {
+        self.put(plain(&notice));
+    }
+
+    fn finish(mut self: Box<Self>) -> Canonical {
+        let mut texts = std::mem::take(&mut self.texts).into_iter();
+        self.spoken.each(&mut self.json, &mut |kind, _, text| {
+            if kind == Words::Text {
+                let parts = texts.next().unwrap_or_default();
+                *text = parts.into_iter().flatten().collect::<String>().into();
+            }
+        });
+        Canonical::of_value(&self.json.text())
+    }
+}
