@@ -12,7 +12,7 @@ use crate::rulebook;
 use anstyle::Style;
 use anyhow::Context as _;
 use holdgate_core::rules::{
-    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, try_examples,
+    Expect, Profile, Rule, RuleErrors, RuleFile, RuleSet, Stage, Tier, Tried, try_examples,
 };
 use holdgate_core::watch::Commands;
 use holdgate_effects::json::{Json, shorten};
@@ -38,7 +38,11 @@ pub fn run(
     let dirs = dirs.unwrap_or_default();
     let here = || match config {
         Some(config) => rules_here(config),
-        None => Ok((built_in()?, None)),
+        None => Ok(Here {
+            rules: built_in()?,
+            operator: built_in()?,
+            problem: None,
+        }),
     };
     match command {
         RulesCommand::Check(files) if files.files.is_empty() => {
@@ -64,8 +68,14 @@ pub fn run(
     }
 }
 
-/// Rules, and what is wrong with the project's own.
-type Here = (Arc<RuleSet>, Option<String>);
+/// The rules that hold in a folder.
+struct Here {
+    rules: Arc<RuleSet>,
+    /// Those of them that hold everywhere.
+    operator: Arc<RuleSet>,
+    /// What is wrong with the project's own.
+    problem: Option<String>,
+}
 
 /// The rules that hold in this folder.
 fn rules_here(config: Config) -> anyhow::Result<Here> {
@@ -73,15 +83,19 @@ fn rules_here(config: Config) -> anyhow::Result<Here> {
     let in_force = InForce::load(config)?;
     let project = world.project.as_deref();
     let news = project.and_then(|project| in_force.look_at(project));
-    Ok((in_force.rules(project), news.and_then(|news| news.problem)))
+    Ok(Here {
+        rules: in_force.rules(project),
+        operator: in_force.rules(None),
+        problem: news.and_then(|news| news.problem),
+    })
 }
 
 /// The rules, after a word about the project's own if they are left out.
-fn warned((rules, problem): Here) -> Arc<RuleSet> {
-    if let Some(problem) = problem {
+fn warned(here: Here) -> Arc<RuleSet> {
+    if let Some(problem) = here.problem {
         crate::log::warn(&format!("the project's rules are ignored:\n{problem}"));
     }
-    rules
+    here.rules
 }
 
 /// Tries the examples of all rules that hold here.
@@ -91,12 +105,24 @@ fn check_here(
     verbose: bool,
     out: &mut impl Write,
 ) -> anyhow::Result<bool> {
-    let Some((set, problem)) = printed(here, out)? else {
+    let Some(here) = printed(here, out)? else {
         return Ok(false);
     };
-    let mut hold = try_all(&set, |_| true, verbose, out)?;
     let know = crate::own::knowledge()?;
-    let patterns = rulebook::patterns(dirs, &Commands::new(set, know, Arc::default()));
+    // Rules may be stricter than those that they build on, whose examples then need not pass.
+    let built_in = RuleSet::built_in(Profile::default())?;
+    let (mut tried, mut rules) = (Vec::new(), 0);
+    for (set, tier) in [
+        (&built_in, Tier::BuiltIn),
+        (&here.operator, Tier::Operator),
+        (&here.rules, Tier::Project),
+    ] {
+        tried.extend(try_examples(set, &know, |rule| rule.tier == tier));
+        rules += set.rules().filter(|rule| rule.tier == tier).count();
+    }
+    let mut hold = print_tried(tried, rules, verbose, out)?;
+    let Here { rules, problem, .. } = here;
+    let patterns = rulebook::patterns(dirs, &Commands::new(rules, know, Arc::default()));
     match printed(patterns, out)? {
         Some(patterns) => writeln!(out, "{} patterns for output", patterns.iter().count())?,
         None => hold = false,
@@ -159,6 +185,16 @@ fn try_all(
     let know = crate::own::knowledge()?;
     let tried = try_examples(set, &know, &which);
     let rules = set.rules().filter(|rule| which(rule)).count();
+    print_tried(tried, rules, verbose, out)
+}
+
+/// Says which examples hold. Returns whether all do.
+fn print_tried(
+    tried: Vec<Tried>,
+    rules: usize,
+    verbose: bool,
+    out: &mut impl Write,
+) -> anyhow::Result<bool> {
     if verbose {
         let mut rule = "";
         for tried in &tried {
