@@ -70,6 +70,8 @@ pub fn run(args: &RunArgs, mut config: Config) -> anyhow::Result<u8> {
     judging::read_ahead();
     std::thread::spawn(Patterns::built_in);
     std::thread::spawn(upstream::tls);
+    std::thread::spawn(crate::own::knowledge);
+    // Last: meanwhile the kernel starts no thread.
     std::thread::spawn(Cgroup::rouse);
     let output_judge = config.output_judge.clone();
     config.proxy.listen = ([127, 0, 0, 1], 0).into();
