@@ -86,21 +86,10 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         max_calls: 16,
     };
     let (protocol, request) = over_bridge(flags).unwrap_or((protocol(flags), RequestFacts::default()));
+    let stack = Stack::new(Vec::new(), Knowledge::built_in().unwrap(), Arc::new(Stopped), limits);
     let judge = ResponseContext {
-        protocol,
-        history: Arc::default(),
-        expert: false,
-        stack: Arc::new(Stack::new(
-            Vec::new(),
-            Knowledge::built_in().unwrap(),
-            Arc::new(Stopped),
-            limits,
-        )),
-        session: Arc::default(),
-        session_id: "s".into(),
-        response_id: "r".into(),
         request: Arc::new(request),
-        settings: Arc::new(settings),
+        ..ResponseContext::new(protocol, Arc::new(stack), Arc::new(settings))
     };
     let mut guard = StreamGuard::new(judge, Duration::ZERO);
     let mut outputs = Vec::new();
