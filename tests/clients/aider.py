@@ -151,7 +151,7 @@ def is_judged(action, cleared):
 def parse_random(options, python):
     rng = random.Random(options.seed)
     texts = [random_text(rng) for _ in range(options.each)]
-    lines = [json.dumps({"name": str(at), "protocol": "chat", "aider": True, "chunk": rng.choice([0, 0, 7]),
+    lines = [json.dumps({"name": str(at), "protocol": "chat", "text_actions": "aider", "chunk": rng.choice([0, 0, 7]),
                          "body": chat_stream(text, rng).encode().decode("latin-1")}) for at, text in enumerate(texts)]
     done = subprocess.run([options.binary, "script", "--guard"], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True)
     guarded = [json.loads(line) for line in done.stdout.split("\n") if line]

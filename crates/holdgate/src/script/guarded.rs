@@ -28,9 +28,9 @@ struct Case {
     /// The protocol of the upstream, by its name, if a bridge leads to it: then `body` is in it.
     #[serde(default)]
     to: Option<String>,
-    /// Whether the client acts from text as aider does.
+    /// Whose text acts, as the setting says it.
     #[serde(default)]
-    aider: bool,
+    text_actions: Option<String>,
     /// Whether the response is not streamed.
     #[serde(default)]
     whole: bool,
@@ -86,15 +86,8 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
     let request = Bytes::from(Value::Object(case.request).to_string());
     let read = protocol.read_request(request.clone());
     let mut facts = (*read.map_err(|e| anyhow::anyhow!("`request`: {e}"))?.facts).clone();
-    let path = format!(
-        "/v1/{}",
-        if protocol.name() == "responses" {
-            "responses"
-        } else {
-            "messages"
-        }
-    );
-    if let Some(translated) = protocol.translate(&path, &request, Dialect::Auto)? {
+    // The path says nothing here.
+    if let Some(translated) = protocol.translate("/v1/x", &request, Dialect::Auto)? {
         facts.bridged = translated.bridged;
     }
     let settings = GuardSettings {
@@ -107,11 +100,10 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
-        text_actions: if case.aider {
-            TextActions::Aider
-        } else {
-            TextActions::Off
-        },
+        text_actions: case
+            .text_actions
+            .map_or(Ok(TextActions::Off), |client| TextActions::read(&client))
+            .map_err(anyhow::Error::msg)?,
         max_event_bytes: 1 << 20,
         max_held_bytes: 4 << 20,
         max_calls: 64,
