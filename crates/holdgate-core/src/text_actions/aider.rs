@@ -69,7 +69,9 @@ struct Held {
     text: String,
     /// How much of it had left before it was known to act.
     sent: usize,
-    open: Open,
+    /// With the white space before the first line cut off, and with it: only a client that cuts out
+    /// what stands before takes the line for the first.
+    open: [Open; 2],
     /// Whether only white space, or thinking that is cut out, stands before it.
     first: bool,
 }
@@ -231,7 +233,7 @@ impl Aider {
                 self.held = Some(Held {
                     text: self.line.clone(),
                     sent: self.sent,
-                    open: Open::default(),
+                    open: Default::default(),
                     first: !self.begun,
                 });
             }
@@ -256,7 +258,7 @@ impl Aider {
                 self.held = Some(Held {
                     text: line.clone(),
                     sent: self.sent,
-                    open: Open::default(),
+                    open: Default::default(),
                     first,
                 });
             } else {
@@ -264,8 +266,10 @@ impl Aider {
             }
         }
         let is_rest = self.held.as_mut().is_some_and(|held| {
-            held.open.line(&line, first);
-            held.open.is_rest()
+            for (open, first) in held.open.iter_mut().zip([first, false]) {
+                open.line(&line, first);
+            }
+            held.open.iter().all(Open::is_rest)
         });
         if self.held.is_none() {
             self.see(&line);
@@ -315,8 +319,10 @@ impl Aider {
                 .map(String::as_str)
                 .chain(text.iter().copied());
             let lines: Vec<&str> = lines.collect();
-            let here = (before.len(), held.first);
-            actions(&lines, here, &mut self.named, &mut found);
+            for first in [held.first, false] {
+                let here = (before.len(), first);
+                actions(&lines, here, &mut self.named, &mut found);
+            }
         }
         let last = text.len().saturating_sub(CONTEXT);
         for line in text.get(last..).unwrap_or_default() {
