@@ -181,7 +181,8 @@ pub(crate) fn check_only_cleared_calls(seen: &Seen, clients: &Clients) {
                 .position(|known| (clients.same)(known, &call));
             let found = found.unwrap_or_else(|| {
                 let (how, decisions) = (&reading.how, seen.decisions());
-                panic!("{call:?} was not cleared, read by {how}: {decisions:?}")
+                let text = seen.text();
+                panic!("{call:?} was not cleared, read by {how}: {decisions:?}\n{text}")
             });
             cleared.remove(found);
         }

@@ -143,7 +143,7 @@ fn check_others(json: &Json<'_>, read: &[&str], known: &[&str]) -> Result<(), Vi
         if is_one_of(key, read) {
             continue;
         }
-        if hides_call(key, value) {
+        if hides_call(key, value) || names::hides_action(key, value) {
             return Err(Violation::HiddenInMember(shorten(key, 40)));
         }
         if !is_one_of(key, known) && could_act(key, value) {

@@ -65,6 +65,17 @@ pub(super) fn plain(key: &str) -> String {
     fold(key).replace('_', "")
 }
 
+/// Whether a member is, or has anywhere in it, what a client runs if it stands in a part.
+pub(super) fn hides_action(key: &str, value: &Json<'_>) -> bool {
+    let acts = ["executablecode", "functioncall", "toolcall"];
+    acts.contains(&plain(key).as_str())
+        || match value {
+            Json::Object(members) => members.iter().any(|(key, value)| hides_action(key, value)),
+            Json::Array(items) => items.iter().any(|item| hides_action("", item)),
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+        }
+}
+
 /// The items of a list, which may be written as its only item.
 pub(super) fn items<'j, 'a>(list: Option<&'j Json<'a>>) -> &'j [Json<'a>] {
     match list {

@@ -11,7 +11,7 @@ use super::write::single;
 use crate::call::Fault;
 use crate::event::{Block, Event, Part, Violation};
 use crate::sse::Fields;
-use holdgate_effects::json::{Json, LoneSurrogates, shorten};
+use holdgate_effects::json::{Json, LoneSurrogates, fold, shorten};
 use items::Open;
 
 /// Events that belong to no item and carry data, but cause nothing.
@@ -90,7 +90,10 @@ impl EventReader {
             }
             kind if HARMLESS.contains(&kind) => Event::Inert(Part::Other),
             // Limits and keep-alives may come at any time.
-            _ if json.get("output_index").is_none() && !could_act(json) => {
+            _ if json.get("output_index").is_none()
+                && !could_act(json)
+                && !is_of_item(kind, json) =>
+            {
                 Event::Inert(Part::Other)
             }
             _ if !self.started => {
@@ -189,6 +192,13 @@ impl Reader for EventReader {
 fn index(json: &Json<'_>) -> Result<Block, Violation> {
     let index = json.get("output_index").and_then(Json::as_u64);
     index.ok_or(Violation::Incomplete("an event without an output_index"))
+}
+
+/// Whether an event belongs to an item by its name or by what it names, wherever that item stands.
+fn is_of_item(kind: &str, json: &Json<'_>) -> bool {
+    let members = json.as_object().unwrap_or_default().iter();
+    let mut keys = members.map(|(key, _)| fold(key).replace('_', ""));
+    kind.contains("call") || keys.any(|key| key == "itemid")
 }
 
 /// Checks an event that leaves: no reader may find a call in it.
