@@ -195,8 +195,18 @@ fn effect_json(effect: &Effect) -> Json<'static> {
     if let Some(inside) = effect.path.as_ref().and_then(Place::in_project) {
         json.set("path_in_project", inside.to_owned().into());
     }
-    json.set("when", Condition::whole(effect).to_string().into());
+    json.set("when", condition(effect).into());
     json
+}
+
+/// The condition that matches an effect. Its expressions are made of texts without secrets: in an
+/// expression, a secret looks like none.
+fn condition(effect: &Effect) -> String {
+    let mut shown = effect.clone();
+    shown.evidence = Masked::of(&effect.evidence).into_string().into();
+    let text = effect.text.as_deref();
+    shown.text = text.map(|text| Masked::of(text).into_string().into());
+    Condition::whole(&shown).to_string()
 }
 
 fn print(
@@ -249,8 +259,7 @@ fn print(
             line.push_str(&format!("  {dim}from {}{dim:#}", origins.join(", ")));
         }
         writeln!(out, "{line}")?;
-        let when = Condition::whole(effect).to_string();
-        let when = Masked::start(&when, 1_000);
+        let when = Masked::start(&condition(effect), 1_000);
         let note = if Condition::is_for_deny_only(effect) {
             "  # only DENY rules match it"
         } else {

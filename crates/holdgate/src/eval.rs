@@ -152,7 +152,7 @@ fn read_all(paths: &[PathBuf]) -> Result<Files, WrongUse> {
     if !complaints.is_empty() {
         return Err(WrongUse(complaints.join("\n")));
     }
-    if files.iter().all(|(_, cases)| cases.is_empty()) {
+    if !paths.is_empty() && files.iter().all(|(_, cases)| cases.is_empty()) {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         let what = format!("there is no case in {}", names.join(", "));
         return Err(WrongUse(what));

@@ -2,7 +2,7 @@
 //! existing ones.
 
 use super::faults::{self, Top};
-use super::report::{RuleError, Source};
+use super::report::{Mark, RuleError, Source};
 use crate::compiled;
 use holdgate_effects::table::Table;
 use holdgate_effects::worded::suggestion;
@@ -48,6 +48,14 @@ where
         let compiled = compiled::file(&source.name, &source.text);
         if let Some(Ok(file)) = compiled.map(Table::read::<Self>) {
             return file.whole();
+        }
+        if source.text.trim().is_empty() {
+            let what = format!("the file is empty: write `[]` for no {}", E::NAME);
+            return FileRead {
+                entries: Vec::new(),
+                adjust: Vec::new(),
+                errors: vec![RuleError::new(source, Mark::default(), what)],
+            };
         }
         let options = serde_saphyr::options! {
             with_snippet: false,

@@ -198,6 +198,10 @@ fn target(written: &str) -> Option<&str> {
         None if name.starts_with("refs/tags/") => None,
         // `refs/heads/*`
         None if name.contains('*') => Some(HOLE_STR),
+        // git takes no such name, so it is something else.
+        None if name.contains([' ', '\t', '\n', '~', '^', '?', '[', '\\', '"', '\'']) => {
+            Some(HOLE_STR)
+        }
         None => Some(name),
     }
 }

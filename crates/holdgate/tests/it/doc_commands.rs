@@ -31,6 +31,14 @@ const NOT_RUN: &[(&str, &str)] = &[
         "rules check",
         "takes long in a debug build; a step of the gate",
     ),
+    (
+        "eval cases.jsonl --blind",
+        "goes on in the next line; a step of the gate",
+    ),
+    (
+        "eval cases.jsonl --oracle",
+        "needs the verdicts that were accepted; a step of the gate",
+    ),
     ("train --held-out", "takes minutes"),
     ("train --base", "takes minutes"),
     (
@@ -47,6 +55,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("CASES.jsonl", "cases.jsonl"),
     ("CASES…", "cases.jsonl"),
     ("corpus/*.jsonl", "cases.jsonl"),
+    ("corpus/attacks.jsonl", "cases.jsonl"),
     ("cases.json", "cases.jsonl"),
     ("my.yaml", "mine.yaml"),
     ("RULE", "recursive-delete-outside-project"),
@@ -122,6 +131,7 @@ fn shown() -> Vec<Shown> {
 fn words(line: &str) -> Vec<String> {
     let line = line.split(" # ").next().unwrap_or_default();
     let line = line.split(" > ").next().unwrap_or_default();
+    let line = line.split(" | ").next().unwrap_or_default();
     let line = line.trim().trim_end_matches(" &");
     let (mut words, mut quoted) = (vec![String::new()], false);
     for c in line.chars() {

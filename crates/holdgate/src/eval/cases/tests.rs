@@ -17,7 +17,10 @@ fn a_bad_line_is_named_with_its_reason() {
     }
     let subjects =
         "and must have one of call, calls, message, stream, output, tool_result, spillage, bridge";
-    check("{", "EOF while parsing an object (column 1)");
+    check(
+        "{",
+        "column 1: not a valid case: EOF while parsing an object",
+    );
     check(r#"{"expect":"block"}"#, "the case has no `id`");
     check(
         r#"{"id":"a","expect":"deny","call":{"tool":"Bash","input":{}}}"#,
@@ -41,7 +44,7 @@ fn a_bad_line_is_named_with_its_reason() {
     );
     check(
         r#"{"id":"a","expect":"block","call":{"input":{}}}"#,
-        "missing field `tool` (column 46)",
+        "column 46: not a valid case: missing field `tool`",
     );
     check(
         r#"{"id":"a","expect":"block","calls":[{"tool":"Bash","t":-1}]}"#,
