@@ -117,7 +117,7 @@ pub fn allocated(bytes: usize) -> usize {
 }
 
 /// The branches and the remote that version control acts on. What is not known is a
-/// [`HOLE`](crate::value::HOLE).
+/// [`HOLE`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Refs {
     /// The branches that it acts on, or may act on: those of the remote for a push, the one that is

@@ -61,7 +61,9 @@ impl Canaries {
         let bytes: usize = texts.iter().map(|text| text.len()).sum();
         fuel.spend((bytes / BYTES_PER_FUEL) as u64)?;
         let mut search = Search::new(table);
-        texts.iter().for_each(|text| search.look(text));
+        for text in &texts {
+            search.look(text);
+        }
         let found = search.found().next();
         Ok(found.map(|(number, form)| {
             let reason = format!(

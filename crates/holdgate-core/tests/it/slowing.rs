@@ -101,7 +101,7 @@ fn a_session_that_feels_for_an_edge_waits_longer_and_longer() {
         play.feed(message(&[&format!("cat ~/.ssh/id_rsa # {n}")]).as_bytes());
         wait(&mut play);
         play.finish();
-        waited.push(play.now - now);
+        waited.push(play.now.saturating_sub(now));
         now = play.now;
         assert!(play.seen.sent().is_empty());
         told.push_str(&format!("{:?}\n", play.seen.decisions()));

@@ -8,6 +8,8 @@ use crate::value::Value;
 
 /// Words of a line that may stand before its command.
 const MAX_WORDS: usize = 8;
+/// Quotes and brackets that may close around a command.
+const MAX_ENDS: usize = 16;
 /// Marks with which lines begin that say nothing to the program.
 const COMMENTS: [&str; 7] = ["#", ";", "//", "\"", "--", "dnl ", "%"];
 
@@ -61,11 +63,11 @@ fn command_in(line: &str) -> Option<&str> {
 fn unquoted(command: &str) -> &str {
     let mut text = command.trim_end();
     // What ends a value of a setting ends no command.
-    while let Some((rest, last)) = text
-        .char_indices()
-        .next_back()
-        .map(|(at, c)| (&text[..at], c))
-    {
+    for _ in 0..MAX_ENDS {
+        let Some(last) = text.chars().next_back() else {
+            break;
+        };
+        let rest = text.strip_suffix(last).unwrap_or(text);
         let alone = match last {
             '"' | '\'' | '`' => text.matches(last).count() % 2 == 1,
             ')' => rest.matches(')').count() >= rest.matches('(').count(),

@@ -8,7 +8,7 @@ fn parts(text: &str) -> Vec<Part> {
         let mut out = Vec::new();
         let mut from = 0;
         for to in cuts.iter().copied().chain([text.len()]) {
-            aider.push(&text[from..to], &mut out).unwrap();
+            aider.push(text.get(from..to).unwrap(), &mut out).unwrap();
             from = to;
         }
         aider.finish(&mut out);
@@ -121,7 +121,7 @@ fn prose_does_nothing_and_waits_for_no_more_than_the_start_of_a_mark() {
             .iter()
             .map(|part| match part {
                 Part::Prose(text) => text.len(),
-                _ => panic!("{part:?}"),
+                Part::Actions(..) | Part::Unclear(..) => panic!("{part:?}"),
             })
             .sum();
         waited = waited.max(aider.line.len() - aider.sent);
