@@ -20,7 +20,7 @@ const MAX_WAIT: Duration = Duration::from_secs(4);
 #[derive(Clone, Copy, Debug)]
 pub struct RateLimits {
     /// Calls that may be cleared in a minute, per agent: one conversation of a session. All agents of
-    /// a session together may make [`AGENTS`] times as many.
+    /// a session together may make `AGENTS` times as many.
     pub calls_per_minute: usize,
     /// How often the same call may come in a row.
     pub identical_in_a_row: u32,
