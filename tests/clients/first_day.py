@@ -38,6 +38,8 @@ VARIABLES = {
 ELSEWHERE = {
     "cargo test --workspace": "a step of the gate",
     "holdgate eval corpus/*.jsonl": "a step of the gate",
+    "holdgate redteam corpus/attacks.jsonl": "crates/holdgate/tests/it/doc_commands.rs",
+    "holdgate bench": "crates/holdgate/tests/it/doc_commands.rs",
     "holdgate proxy &": "tests/clients/run.py runs the clients at it",
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8787 claude": "tests/clients/run.py",
     "OPENAI_BASE_URL=http://127.0.0.1:8787/v1 opencode": "tests/clients/run.py",
