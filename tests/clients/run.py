@@ -309,7 +309,7 @@ def operator(binary, state, answer):
     done = threading.Event()
 
     def answers():
-        seen = b""
+        seen, asked, typed = b"", False, 0.0
         with contextlib.suppress(OSError):
             while not done.is_set():
                 if select.select([terminal], [], [], 0.2)[0]:
@@ -317,10 +317,11 @@ def operator(binary, state, answer):
                 if b"PIN: " in seen:
                     seen = b""
                     os.write(terminal, PIN + b"\n")
-                if b" more" in seen:
-                    # What is typed before anybody can have read the question is not taken.
-                    time.sleep(1)
-                    seen = b""
+                asked, seen = asked or b" more" in seen, seen[-64:]
+                # What is typed before anybody can have read the question is not taken, and the next one may come up
+                # at any moment: so it is typed again and again.
+                if asked and time.monotonic() - typed > 1:
+                    typed = time.monotonic()
                     os.write(terminal, answer.encode())
 
     person = threading.Thread(target=answers, daemon=True)
