@@ -89,6 +89,11 @@ pub fn reads_text(protocol: &dyn Protocol) -> bool {
 
 const UNREAD: Violation = Violation::Stopped("the text of this protocol is not read for actions");
 
+const THOUGHT: Violation =
+    Violation::OutOfOrder("thinking has marks that make the client take it for text");
+const ONLY_THOUGHT: Violation =
+    Violation::OutOfOrder("the response is only thinking, which the client would take for text");
+
 /// Reads nothing: the text of its protocol is not understood.
 #[derive(Debug)]
 struct Refusing;
@@ -131,9 +136,16 @@ impl SpokenReader {
         data: Option<&[u8]>,
         events: &mut Vec<Event>,
     ) -> Result<(), Violation> {
-        let mut json = data
-            .and_then(|data| Json::read(data, MAX_DEPTH, LoneSurrogates::Replace).ok())
-            .unwrap_or(Json::Null);
+        let mut json = match data {
+            // The end of a stream of Chat Completions.
+            Some(b"[DONE]") | None => Json::Null,
+            Some(data) => {
+                Json::read(data, MAX_DEPTH, LoneSurrogates::Replace).map_err(|error| {
+                    let what = "a frame with text";
+                    Violation::Json { what, error }
+                })?
+            }
+        };
         let (mut said, mut texts) = (Vec::new(), String::new());
         let mut read = Ok(());
         let spoken = self.spoken;
@@ -155,9 +167,7 @@ impl SpokenReader {
             Place::StopReason | Place::MessageStop => {
                 self.text.finish(&mut said);
                 if self.thought_acts && !self.spoke {
-                    return Err(Violation::OutOfOrder(
-                        "the response is only thinking, which the client would take for text",
-                    ));
+                    return Err(ONLY_THOUGHT);
                 }
             }
             Place::MessageStart | Place::BlockStart(_) | Place::BlockMore(_) | Place::Other => {}
@@ -227,9 +237,7 @@ impl SpokenReader {
         self.thought.push_str(text);
         let has = |marks: &[&str]| marks.iter().any(|mark| self.thought.contains(mark));
         if has(ENDS) || self.spoke && has(MARKS) {
-            return Err(Violation::OutOfOrder(
-                "thinking has marks that make the client take it for text",
-            ));
+            return Err(THOUGHT);
         }
         self.thought_acts |= has(MARKS);
         let from = self.thought.len().saturating_sub(32);
@@ -499,8 +507,10 @@ pub(crate) fn message(
             });
         }
     };
+    let (mut spoke, mut thought_acts) = (false, false);
     spoken.each(&mut json, &mut |kind, choice, words| {
         if kind == Words::Text {
+            spoke |= !words.is_empty();
             let mut said = Vec::new();
             if choice > 0 && !words.is_empty() || text.push(words, &mut said).is_err() {
                 read = Err(Violation::OutOfOrder(
@@ -510,9 +520,19 @@ pub(crate) fn message(
             let mut parts = Vec::new();
             sort(said, &mut parts);
             texts.push(parts);
+        } else {
+            // As in a stream: a client may take it for text.
+            let has = |marks: &[&str]| marks.iter().any(|mark| words.contains(mark));
+            thought_acts |= has(MARKS);
+            if has(ENDS) || spoke && has(MARKS) {
+                read = Err(THOUGHT);
+            }
         }
     });
     read?;
+    if thought_acts && !spoke {
+        return Err(ONLY_THOUGHT);
+    }
     let mut said = Vec::new();
     text.finish(&mut said);
     if let Some(last) = texts.last_mut() {

@@ -147,7 +147,9 @@ async fn a_question_comes_up_where_the_agent_is() {
         let model = model();
         let place = Place::new();
         let upstream = format!("http://{}", model.address());
-        let script = format!("printf '\\033[?2004h'; read begin; {ASK_MODEL}\nread key; echo agent got $key");
+        let script = format!(
+            "printf '\\033[?2004h'; read begin; {ASK_MODEL}\nread key; echo agent got $key"
+        );
         let agent = ["bash", "-c", &script, "x", REQUEST, "force_push"];
         let mut terminal = at_terminal(&place, &[&["--upstream", &upstream][..], &agent].concat());
         terminal.shows("\x1b[?2004h").await;
