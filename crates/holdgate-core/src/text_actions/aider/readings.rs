@@ -208,7 +208,7 @@ fn or_other(name: String, line: &str, named: &Named) -> String {
         other if !other.is_empty() && other.chars().all(|c| c.is_ascii_alphanumeric()) => {
             format!("untitled.{other}")
         }
-        _ => String::new(),
+        _ => "untitled".to_owned(),
     }
 }
 

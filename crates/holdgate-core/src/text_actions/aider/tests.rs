@@ -88,9 +88,14 @@ fn what_aider_does_is_found_in_all_formats() {
         &["Bash ls -l", "Bash rm x"],
     );
     check("a.sh\n```\necho\n```\n", &["Write a.sh | echo\n"]);
+    // It may be the file that the user works on, of whatever kind.
+    check(
+        "It is:\n\n```\nfailed\n```\n",
+        &["Write untitled | failed\n"],
+    );
     check(
         "**`a.sh`:**\n````\n```\n````\n",
-        &["Write a.sh | ", "Write a.sh | ```\n"],
+        &["Write a.sh | ", "Write untitled | ", "Write a.sh | ```\n"],
     );
     check(
         "```diff\n--- a/x.py\n+++ b/x.py\n@@ ... @@\n-old\n+new\n same\n```\n",
@@ -106,7 +111,6 @@ fn what_aider_does_is_found_in_all_formats() {
 fn prose_does_nothing_and_waits_for_no_more_than_the_start_of_a_mark() {
     for text in [
         "Use `a` and <b>bold</b>, and a < b.\n<<< not a head\n** bold **\n*** Update File: x\n",
-        "The log says:\n\n```\nrm -rf / failed\n```\n",
         "The log says:\n```\nrm -rf / failed\n```\n",
         "In a list:\n   ```python\n   x\n   ```\n",
     ] {
@@ -138,6 +142,7 @@ fn what_readers_read_differently_is_read_in_every_way() {
         &[
             "Write a.txt | x\n",
             "Write .git/hooks/pre-commit | evil\n",
+            "Write untitled | ",
             "Write a.txt | x\n```\n.git/hooks/pre-commit\n```\nevil\n```\n",
         ],
     );
