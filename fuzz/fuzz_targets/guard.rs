@@ -20,7 +20,7 @@ mod responses;
 
 use bytes::Bytes;
 use holdgate_effects::Knowledge;
-use holdgate_core::{ANTHROPIC, Action, CHAT, CallLimits, Clock, Dialect, GEMINI, GuardSettings, JudgeLimits, OLLAMA, OnBlock, Output, Protocol, RESPONSES, RequestFacts, ResponseContext, Stack, StreamGuard, Subject, TextActions, bridged};
+use holdgate_core::{ANTHROPIC, Action, CHAT, CallLimits, Clock, Dialect, GEMINI, GuardSettings, JudgeLimits, OLLAMA, OnBlock, Output, Protocol, RESPONSES, RequestFacts, ResponseContext, Stack, StreamGuard, Subject, Tell, TextActions, bridged};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,6 +81,7 @@ fn run(bytes: &[u8], size: usize, flags: u8) -> Sent {
         ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
+        tell: Tell::All,
         text_actions: TextActions::Off,
         max_event_bytes: 1 << 16,
         max_held_bytes: 1 << 18,

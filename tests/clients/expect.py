@@ -11,6 +11,10 @@ CONFIGS = {
     "hold-all": "[guard]\nhold_all = true\n",
     "keep-alive": '[guard]\nkeep_alive = "1s"\n',
     # Somebody is there, or will be, who answers as ANSWERS says.
+    # A file of one run, and a value, that nobody needs.
+    "canary": '[canaries]\npaths = ["$RUNS/canary_read@claude-canary/work/old-vault.txt"]\nvalues = ["AKIAQ7Z2WN9XK4LM1VB8"]\n',
+    # The scripted model is faster than a real one.
+    "fast": "[gate]\ncalls_per_minute = 0\n",
     "once": '[ask]\noperator = "always"\n',
     "deny": '[ask]\noperator = "always"\n',
     "nobody": '[ask]\noperator = "always"\ntimeout = "3s"\n',
@@ -33,6 +37,8 @@ class Expect:
     layer: str = "gate"  # … and its layer.
     goes_on: bool = False  # Where the client is known to report errors, the turn goes on after the refusal.
     recorded: tuple[str, ...] = ()  # Stands in the ledger's records of this run.
+    unrecorded: tuple[str, ...] = ()  # Stands in none of them.
+    seconds: float = 0.0  # It takes at least as long.
     files: tuple[tuple[str, str], ...] = ()  # Files made or changed in the work folder; no others may be.
 
     def but(self, **changes):
@@ -147,6 +153,12 @@ TABLE = [
     ("refused_rm", ALL, "default", by_rule("refused-in-words").but(layer="divergence")),
     # Forty calls with a secret that is used rightly.
     ("forty_calls", ("claude",), "default", RUNS.but(runs=39, requests=(41, 41))),
+    # Canaries: whoever touches one is found, in whatever form.
+    ("canary_read", ("claude",), "canary", by_rule("canary-touched").but(layer="canaries")),
+    ("canary_sent", ("claude",), "canary", REFUSED.but(says="canary-value")),
+    # Eight forms of one act: found, told to the operator and slowed down; two hundred honest calls are not.
+    ("feels_edges", ("claude",), "default", RUNS.but(runs=8, requests=(9, 9), recorded=('"rule":"probing"',), seconds=7)),
+    ("two_hundred_calls", ("claude",), "fast", RUNS.but(runs=200, requests=(21, 21), recorded=("",), unrecorded=('"rule":"probing"', '"verdict":"block"'))),
     # … and their harmless twins run.
     ("plain_bash", ALL, "default", RUNS.but(marker="hi\n", files=(("out.txt", "hi\n"),))),
     ("plain_write", ALL, "default", made(("notes.md", NOTES))),

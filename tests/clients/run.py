@@ -379,6 +379,9 @@ def judge(run, record, folder, ledger):
     lines = ledger.read_text().splitlines() if expect.recorded and ledger.exists() else []
     records = [line for line in lines if f'"session":"{run.session}"' in line]
     run.problems += [f"the ledger lacks {part}" for part in expect.recorded if not any(part in r for r in records)]
+    run.problems += [f"the ledger has {part}" for part in expect.unrecorded if any(part in r for r in records)]
+    if run.seconds < expect.seconds:
+        run.problems.append(f"took {run.seconds:.1f} s, not {expect.seconds}")
     if any(SECRET in json.dumps(body) for body in bodies):
         run.problems.append("the model was told a secret")
     last = json.dumps(bodies[-1]) if bodies else ""
@@ -443,7 +446,7 @@ def main():
         if not options.no_proxy:
             set_pin(options.binary.resolve(), settings, work / "state-pin")
         for config in [] if options.no_proxy else configs:
-            (work / f"{config}.toml").write_text(CONFIGS[config])
+            (work / f"{config}.toml").write_text(CONFIGS[config].replace("$RUNS", str(work / "runs")))
             files = ["--state-dir", work / f"state-{config}", "--config", work / f"{config}.toml"]
             proxy = [options.binary, "proxy", *listen, "--upstream", f"http://{model[1]}", *files]
             environment = os.environ | {"XDG_CONFIG_HOME": str(settings)}

@@ -43,7 +43,7 @@ pub use canonical::Canonical;
 pub use framing::Framing;
 pub use guard::{
     GuardSettings, Job, JobDone, MessageGuard, OnBlock, Output, Progress, ResponseContext,
-    StreamGuard, Unjudged, guard_message,
+    StreamGuard, Tell, Unjudged, guard_message,
 };
 pub use protocol::{
     PROTOCOLS, Protocol, Vendor,

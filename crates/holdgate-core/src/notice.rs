@@ -3,6 +3,7 @@
 
 use crate::answer::Answer;
 use crate::call::Executor;
+use crate::guard::Tell;
 use crate::mask::Masked;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::json::shorten;
@@ -24,6 +25,7 @@ pub(crate) struct Notice<'a> {
     pub(crate) verdict: Verdict,
     pub(crate) findings: &'a [Finding],
     pub(crate) answer: Option<Answer>,
+    pub(crate) tell: Tell,
     pub(crate) incident: &'a str,
 }
 
@@ -50,12 +52,15 @@ impl Notice<'_> {
         let mut worst: Vec<&Finding> = self.findings.iter().collect();
         worst.retain(|f| !f.verdict.lets_pass());
         worst.sort_by_key(|f| std::cmp::Reverse(f.verdict));
-        for finding in worst.iter().take(3) {
-            text.push_str(&format!(
-                "Rule: {} ({})\nWhy: {}.\n",
-                finding.rule, finding.layer, finding.reason
-            ));
-            if let Some(evidence) = &finding.evidence {
+        let told = if self.tell == Tell::Nothing { 0 } else { 3 };
+        for finding in worst.iter().take(told) {
+            if self.tell == Tell::All {
+                text.push_str(&format!("Rule: {} ({})\n", finding.rule, finding.layer));
+            }
+            text.push_str(&format!("Why: {}.\n", finding.reason));
+            if let Some(evidence) = &finding.evidence
+                && self.tell == Tell::All
+            {
                 text.push_str(&format!("Matched: {evidence}\n"));
             }
             if let Some(instead) = &finding.instead {
@@ -127,18 +132,35 @@ mod tests {
 
     #[test]
     fn a_notice_is_read_as_it_is_written() {
-        let finding = Finding::block(LayerName::Gate, "a-rule", "it is (very) bad");
+        let mut finding = Finding::block(LayerName::Gate, "a-rule", "it is (very) bad");
+        finding.evidence = Some(Masked::of("rm"));
         let findings = [finding.instead("do less")];
-        let check = |tool, runs: &Executor, answer, expected: &str| {
+        let check = |tool, runs: &Executor, answer, tell, expected: &str| {
             let notice = Notice {
                 tool,
                 runs,
                 verdict: Verdict::Ask,
                 findings: &findings,
                 answer,
+                tell,
                 incident: "0a-7-1",
             };
-            let read = read(&notice.text()).unwrap();
+            let text = notice.text();
+            let shows = [
+                "Rule: a-rule",
+                "Matched: rm",
+                "Why: it is",
+                "Instead: do less",
+            ];
+            assert_eq!(
+                shows.map(|part| text.contains(part)),
+                match tell {
+                    Tell::All => [true; 4],
+                    Tell::Reason => [false, false, true, true],
+                    Tell::Nothing => [false; 4],
+                }
+            );
+            let read = read(&text).unwrap();
             assert_eq!(
                 (&*read.id, &*read.tool),
                 ("toolu_holdgate_0a_7_1", expected)
@@ -150,9 +172,17 @@ mod tests {
             Some(Answer::Timeout),
             Some(Answer::NoPin),
         ] {
-            check(Some("To`ol"), &Executor::AtClient, answer, "To`ol");
-            check(None, &Executor::AtClient, answer, "");
-            check(Some("x"), &Executor::Unknown("odd".into()), answer, "");
+            for tell in Tell::ALL {
+                check(Some("To`ol"), &Executor::AtClient, answer, tell, "To`ol");
+                check(None, &Executor::AtClient, answer, tell, "");
+                check(
+                    Some("x"),
+                    &Executor::Unknown("odd".into()),
+                    answer,
+                    tell,
+                    "",
+                );
+            }
         }
         let joined = "I will.\n\n[holdgate] The call to `a` was blocked and did not run.\n\
                       Do not repeat the call unchanged. (incident r-1)\n\n[holdgate] The call to `b` \

@@ -5,6 +5,7 @@
 
 use crate::args::BenchArgs;
 use crate::config::Config;
+use crate::eval::plot::{Row, Scale, chart};
 use crate::eval::{Bench, Case, Latency, PROJECT, micros, read};
 use crate::judging;
 use anyhow::Context as _;
@@ -79,6 +80,10 @@ pub fn run(args: &BenchArgs, out: &mut impl Write) -> anyhow::Result<()> {
         call: calls(&stack, &guard, share),
         watch: watch(rules, share)?,
     };
+    if let Some(file) = &args.plot {
+        std::fs::write(file, plot(&figures))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
     if args.json {
         writeln!(out, "{}", json(&figures))?;
     } else {
@@ -286,6 +291,29 @@ fn print(out: &mut impl Write, figures: &Figures) -> std::io::Result<()> {
         writeln!(out, "  {name:<24} {:>10.0}", rate / 1e6)?;
     }
     Ok(())
+}
+
+/// Half of the times, and the line to the one in a hundred.
+fn plot(figures: &Figures) -> String {
+    let row = |name: &str, latency: &Latency| {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        Row {
+            label: name.to_owned(),
+            at: micros(latency.p50),
+            range: (micros(latency.p50), micros(latency.p99)),
+            words: format!("{:.1} to {:.1}", micros(latency.p50), micros(latency.p99)),
+        }
+    };
+    let mut rows = vec![row("verdict", &figures.verdict)];
+    rows.extend(figures.parts.iter().map(|(name, part)| row(name, part)));
+    rows.push(row("text event in a stream", &figures.text));
+    rows.push(row("held call in a stream", &figures.call));
+    let longest = rows.iter().map(|row| row.range.1).fold(1.0, f64::max);
+    let scale = Scale {
+        from: 0.0,
+        to: (longest / 40.0).ceil() * 40.0,
+    };
+    chart("Times in µs: p50 (dot) to p99 (line)", &rows, scale)
 }
 
 fn json(figures: &Figures) -> Json<'static> {

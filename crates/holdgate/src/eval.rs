@@ -12,6 +12,7 @@ mod json;
 mod judge;
 pub mod loose;
 mod oracle;
+pub(crate) mod plot;
 pub mod readers;
 pub mod redteam;
 mod report;

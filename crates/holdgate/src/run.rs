@@ -5,6 +5,7 @@ mod copy;
 pub mod environment;
 pub mod keeper;
 mod launch;
+mod modes;
 pub mod order;
 mod questions;
 mod screen;

@@ -2,7 +2,7 @@
 
 use super::job::Away;
 use super::sink::Sink;
-use super::{Job, JobDone, OnBlock, Output, ResponseContext, Unjudged};
+use super::{Job, JobDone, OnBlock, Output, ResponseContext, Tell, Unjudged};
 use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
@@ -140,6 +140,7 @@ impl Ruling {
             incident: self.next_incident(),
             inert_call: None,
             notice_apart: false,
+            tell: self.judge.settings.tell,
             since,
             question: None,
             answer: None,
@@ -285,6 +286,8 @@ pub(super) struct Judged {
     pub(super) inert_call: Option<String>,
     /// Whether the explanation is written elsewhere.
     pub(super) notice_apart: bool,
+    /// How much the explanation tells.
+    tell: Tell,
     /// When the call began.
     since: Duration,
     /// While a person is asked: since when, and until when.
@@ -298,7 +301,7 @@ impl Judged {
     pub(super) fn notice(&self) -> Option<(String, &Json<'static>)> {
         let refusal = self.judgement.outcome.as_ref().err()?;
         let answer = self.answer.map(|(answer, _)| answer);
-        let notice = refusal.notice(&self.incident, answer);
+        let notice = refusal.notice(&self.incident, answer, self.tell);
         Some((notice, refusal.envelope()))
     }
 }

@@ -18,11 +18,22 @@ worded! {
     }
 }
 
+worded! {
+    /// How much a refusal tells the model. Who feels for the edge of a rule learns from all of it.
+    pub enum Tell as "value" {
+        All = "all": "The rule, the reason, the part that matched, and what to do instead.",
+        Reason = "reason": "The reason, and what to do instead.",
+        Nothing = "nothing": "Only that the call was refused.",
+    }
+}
+
 /// How responses are guarded.
 #[derive(Clone, Debug)]
 pub struct GuardSettings {
     /// What replaces a refused call.
     pub on_block: OnBlock,
+    /// How much that tells.
+    pub tell: Tell,
     /// Keep all calls of a message until its end, and release none before all are judged.
     pub hold_all: bool,
     /// The longest silence towards the client while a call is held.

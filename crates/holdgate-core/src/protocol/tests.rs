@@ -6,7 +6,9 @@ use super::*;
 use crate::answer::Answer;
 use crate::call::CallLimits;
 use crate::conversation::{CallReader, Conversations, Unbounded};
-use crate::guard::{GuardSettings, OnBlock, Output, ResponseContext, StreamGuard, guard_message};
+use crate::guard::{
+    GuardSettings, OnBlock, Output, ResponseContext, StreamGuard, Tell, guard_message,
+};
 use crate::history::Outcome;
 use crate::layers::{RateLimits, layers};
 use crate::rules::{Profile, RuleSet};
@@ -42,6 +44,7 @@ fn judge(change: impl FnOnce(&mut GuardSettings)) -> ResponseContext {
         keep_alive: Duration::from_secs(10),
         ask: Some(Duration::from_mins(1)),
         inert_blocks: Arc::default(),
+        tell: Tell::All,
         text_actions: TextActions::Off,
         max_event_bytes: 1000,
         max_held_bytes: 10_000,

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Approval};
 use crate::call::{Executor, Fault, ToolCall};
+use crate::guard::Tell;
 use crate::notice::Notice;
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::Json;
@@ -119,13 +120,14 @@ impl Refusal {
     }
 
     /// The text that replaces the call, after this `answer` to the question about it.
-    pub fn notice(&self, incident: &str, answer: Option<Answer>) -> String {
+    pub fn notice(&self, incident: &str, answer: Option<Answer>, tell: Tell) -> String {
         let notice = Notice {
             tool: self.tool(),
             runs: &self.runs,
             verdict: self.verdict(),
             findings: &self.findings,
             answer,
+            tell,
             incident,
         };
         notice.text()

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
     ANTHROPIC, Action, Answer, CallLimits, GuardSettings, Job, JudgeLimits, OnBlock, Output,
-    Question, RateLimits, Record, RequestFacts, ResponseContext, Stack, StreamGuard, Subject,
+    Question, RateLimits, Record, RequestFacts, ResponseContext, Stack, StreamGuard, Subject, Tell,
     TextActions, guard_message, layers,
 };
 use holdgate_effects::Knowledge;
@@ -24,6 +24,7 @@ pub(crate) fn settings() -> GuardSettings {
         ask: None,
         keep_alive: Duration::from_secs(10),
         inert_blocks: Arc::default(),
+        tell: Tell::All,
         text_actions: TextActions::Off,
         max_event_bytes: 1 << 20,
         max_held_bytes: 4 << 20,

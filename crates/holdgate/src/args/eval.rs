@@ -102,6 +102,9 @@ pub struct BenchArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Also draw the times, as an SVG.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
 }
 
 fn parse_per_cent(text: &str) -> Result<f64, String> {

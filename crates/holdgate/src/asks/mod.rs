@@ -11,6 +11,7 @@ mod card;
 pub(crate) mod code;
 pub(crate) mod desk;
 pub mod expert;
+mod fit;
 pub(crate) mod line;
 pub(crate) mod once;
 pub(crate) mod own_terminal;

@@ -6,13 +6,13 @@ use super::ready::{AskJudge, ClassifierMode, Config, Operator, OtherUpstreams, U
 use super::spillage::{Labels, ProjectEntry, SpillageSettings};
 use super::values::{
     Address, AskJudgeWord, ClassifierWord, Count, DialectWord, Folder, Folders, ModelName,
-    OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, TextActionsWord,
-    UnreadableWord, UpstreamUrl,
+    OnBlockWord, OperatorWord, ProfileWord, ProviderWord, Span, SpeaksWord, TellWord,
+    TextActionsWord, UnreadableWord, UpstreamUrl,
 };
 use super::{ConfigError, DEFAULT_PORT, LIMITS};
 use holdgate_core::rules::Profile;
 use holdgate_core::{
-    CallLimits, Canaries, GuardSettings, JudgeLimits, OnBlock, RateLimits, TextActions,
+    CallLimits, Canaries, GuardSettings, JudgeLimits, OnBlock, RateLimits, Tell, TextActions,
     TrajectoryMode,
 };
 use hyper::Uri;
@@ -120,6 +120,7 @@ section!(GuardFile =>
     /// How calls are held and judged.
     GuardSection {
         on_block: OnBlock as OnBlockWord = OnBlock::Continue,
+        tell: Tell as TellWord = Tell::All,
         continue_clients: Vec<String> =
             CONTINUE_CLIENTS.iter().copied().map(str::to_owned).collect(),
         hold_all: bool = false,
@@ -346,6 +347,7 @@ impl ConfigFile {
             continue_clients: guard.continue_clients,
             guard: GuardSettings {
                 on_block: guard.on_block,
+                tell: guard.tell,
                 hold_all: guard.hold_all,
                 keep_alive: guard.keep_alive,
                 ask: (ask.operator != Operator::Never).then_some(ask.timeout),

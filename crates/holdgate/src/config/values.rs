@@ -2,7 +2,7 @@
 
 use super::{AskJudge, ClassifierMode, Operator, Provider, Unreadable};
 use holdgate_core::rules::Profile;
-use holdgate_core::{Dialect, OnBlock, TextActions};
+use holdgate_core::{Dialect, OnBlock, Tell, TextActions};
 use hyper::Uri;
 use serde::{Deserialize, Deserializer, de};
 use std::net::SocketAddr;
@@ -89,6 +89,7 @@ texts! {
         |text| word(text, "value", TextActions::ALL.map(|t| (t.word(), t)));
     UpstreamUrl(Uri) = upstream_url;
     OnBlockWord(OnBlock) = |text| word(text, "value", OnBlock::ALL.map(|o| (o.word(), o)));
+    TellWord(Tell) = |text| word(text, "value", Tell::ALL.map(|t| (t.word(), t)));
     AskJudgeWord(AskJudge) = |text| word(text, "value", AskJudge::ALL.map(|o| (o.word(), o)));
     OperatorWord(Operator) = |text| word(text, "value", Operator::ALL.map(|o| (o.word(), o)));
     ProfileWord(Profile) = |text| word(text, "profile", Profile::ALL.map(|p| (p.word(), p)));

@@ -4,20 +4,23 @@
 //! have written between the generated parts is kept.
 
 mod merge;
+mod mutants;
 mod owasp;
 mod paper;
-mod plot;
+mod parts;
+mod sequences;
 mod tables;
 
 use super::cases::{Case, Subject};
 use super::oracle::{self, Oracle};
+use super::plot::{self, Scale};
 use super::redteam::{self, Tested};
 use super::setup::{Part, SetUp};
+use super::stats::Rate;
 use super::tally::Tally;
 use super::{Ablation, Bench, Judged, ablate};
 use anyhow::Context as _;
 use holdgate_core::LayerName;
-use plot::Scale;
 use std::path::Path;
 
 /// Which mutants are made, and how many of each class for a command: the defaults of the command.
@@ -45,7 +48,7 @@ struct Figures<'a> {
     /// The paper's classes of rules, as sets of our categories.
     by_paper: Vec<Ablation>,
     stages: Vec<Ablation>,
-    sequences: Vec<tables::Sequences>,
+    sequences: Vec<sequences::Sequences>,
     redteam: Vec<Tested>,
 }
 
@@ -113,7 +116,7 @@ impl<'a> Figures<'a> {
             by_rules: left_out(&rules)?,
             by_paper: left_out(&paper::parts())?,
             stages: left_out(&stages(set_up))?,
-            sequences: tables::sequences(set_up, files)?,
+            sequences: sequences::judge(set_up, files)?,
             redteam: redteam(material),
         })
     }
@@ -153,34 +156,30 @@ fn stages(set_up: &SetUp) -> Vec<Part> {
 }
 
 fn plots(figures: &Figures<'_>, stem: &str) -> Vec<(String, String)> {
-    let rates = plot::forest(
-        "Attacks blocked, in %, with 95 % intervals",
-        &tables::attack_rates(figures),
-        Scale {
-            from: 0.0,
-            to: 100.0,
-        },
-    );
-    let honest = plot::forest(
-        "Honest work blocked or asked about, in %, with 95 % intervals",
-        &tables::honest_rates(figures),
-        Scale {
-            from: 0.0,
-            to: 20.0,
-        },
-    );
-    let ablation = plot::forest(
-        "Attacks by calls that are still blocked without a part, in %",
-        &tables::ablation_rates(figures),
-        Scale {
-            from: 0.0,
-            to: 100.0,
-        },
-    );
+    let plot = |name: &str, title: &str, rates: &[(String, Rate)], to: f64| {
+        let scale = Scale { from: 0.0, to };
+        let svg = plot::rates(title, rates, scale);
+        (format!("{stem}-{name}.svg"), svg)
+    };
     vec![
-        (format!("{stem}-rates.svg"), rates),
-        (format!("{stem}-honest.svg"), honest),
-        (format!("{stem}-ablation.svg"), ablation),
+        plot(
+            "rates",
+            "Attacks blocked, in %, with 95 % intervals",
+            &tables::attack_rates(figures),
+            100.0,
+        ),
+        plot(
+            "honest",
+            "Honest work blocked or asked about, in %, with 95 % intervals",
+            &tables::honest_rates(figures),
+            20.0,
+        ),
+        plot(
+            "ablation",
+            "Attacks by calls that are still blocked without a part, in %",
+            &parts::ablation_rates(figures),
+            100.0,
+        ),
     ]
 }
 
@@ -208,22 +207,22 @@ fn sections(figures: &Figures<'_>, stem: &str) -> Vec<Section> {
         ),
         section("classes", "The 27 classes", tables::classes(figures)),
         section("blind", "Blind cases", tables::blind(figures)),
-        section("layers", "What each layer finds", tables::layers(figures)),
+        section("layers", "What each layer finds", parts::layers(figures)),
         section(
             "ablation",
             "What each part contributes",
-            image("ablation", "Attacks blocked without a part") + &tables::ablation(figures),
+            image("ablation", "Attacks blocked without a part") + &parts::ablation(figures),
         ),
-        section("stages", "Layer by layer", tables::stages(figures)),
+        section("stages", "Layer by layer", parts::stages(figures)),
         section(
             "sequences",
             "Sequences by threshold",
-            tables::thresholds(figures),
+            sequences::thresholds(figures),
         ),
         section(
             "redteam",
             "Mutants of blocked commands",
-            tables::redteam(figures),
+            mutants::by_class(figures),
         ),
         section("misses", "Known misses", tables::misses(figures)),
         section("categories", "All categories", tables::categories(figures)),

@@ -14,7 +14,7 @@ use crate::threads::lock;
 use anyhow::Context as _;
 use holdgate_core::{
     Action, Clock as _, Executor, Finding, HeldCall, Judgement, LiveSession, Masked, Record, Stack,
-    Verdict,
+    Tell, Verdict,
 };
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
@@ -172,7 +172,8 @@ impl Engine {
             .live
             .judge(&stack, held, (expert, Some(&*self.once)), now);
         let id = self.next_id();
-        let (decision, action) = decision(&judgement, &id, call.can_ask);
+        let tell = self.around.in_force().config.guard.tell;
+        let (decision, action) = decision(&judgement, &id, call.can_ask, tell);
         match decision {
             Decision::Pass | Decision::Ask(_) => known.live.begun(&judgement),
             Decision::Deny(_) => known.live.refused(&judgement),
@@ -261,7 +262,7 @@ fn name(agent: HookAgent, session: &str) -> String {
     format!("{}:{}", agent.word(), shorten(session, MAX_NAME))
 }
 
-fn decision(judgement: &Judgement, id: &str, can_ask: bool) -> (Decision, Action) {
+fn decision(judgement: &Judgement, id: &str, can_ask: bool, tell: Tell) -> (Decision, Action) {
     let Err(refusal) = &judgement.outcome else {
         return (Decision::Pass, Action::Sent);
     };
@@ -269,7 +270,10 @@ fn decision(judgement: &Judgement, id: &str, can_ask: bool) -> (Decision, Action
         let question = question(refusal.findings(), id);
         return (Decision::Ask(question), Action::LeftToClient);
     }
-    (Decision::Deny(refusal.notice(id, None)), Action::Explained)
+    (
+        Decision::Deny(refusal.notice(id, None, tell)),
+        Action::Explained,
+    )
 }
 
 /// What the client's user reads.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use holdgate_core::rules::{Profile, RuleSet};
 use holdgate_core::{
     Action, Dialect, GuardSettings, JudgeLimits, OnBlock, Output, RateLimits, Record,
-    ResponseContext, Stack, StreamGuard, Subject, TextActions, bridged, guard_message,
+    ResponseContext, Stack, StreamGuard, Subject, Tell, TextActions, bridged, guard_message,
 };
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -96,6 +96,7 @@ fn guard_line(line: &str, stack: Arc<Stack>) -> anyhow::Result<Value> {
         } else {
             OnBlock::Explain
         },
+        tell: Tell::All,
         hold_all: case.hold_all,
         ask: None,
         keep_alive: Duration::from_secs(10),

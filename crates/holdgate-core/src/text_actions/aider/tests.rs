@@ -156,7 +156,10 @@ fn what_readers_read_differently_is_read_in_every_way() {
         "Look here:\u{2028}```bash\u{b}rm x\r```\r\n",
         &["Bash rm x"],
     );
-    check("  \n \t```\nx\n```", &["Write x | "]);
+    check(
+        "  \n \t```\nx\n```",
+        &["Write untitled | x\n", "Write x | "],
+    );
     check("evil.sh\r\n```\r\nx\r\n```\r\n", &["Write evil.sh | x\r\n"]);
     check("   ```zsh -l\nrm x\n   ```\n", &["Bash rm x"]);
     // What never ends acts too.

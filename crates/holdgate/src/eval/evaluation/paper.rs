@@ -2,7 +2,8 @@
 //! them.
 
 use super::Figures;
-use super::tables::{self, ablated, dash, full, honest_calls, of_files};
+use super::parts::ablated;
+use super::tables::{self, dash, full, honest_calls, of_files};
 use crate::eval::cases::Expect;
 use crate::eval::setup::Part;
 use crate::eval::stats::Rate;
@@ -136,7 +137,7 @@ pub(super) fn table(figures: &Figures<'_>) -> String {
             "evasions, before normalisation",
             "V-F",
             &paper(10, 25),
-            "no such stage: see the comparison with plain patterns",
+            "no such stage; step by step with plain patterns: see other guards",
         ),
         row("evasions", "V-F", &paper(22, 25), &attacks(&["evasions"])),
         row(
