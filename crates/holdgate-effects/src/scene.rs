@@ -32,7 +32,7 @@ use crate::language::Language;
 use crate::path::{PathClass, Place, World};
 use crate::syntax::Node;
 use crate::tag::Tag;
-use crate::traces::{self, Files, Head, Traces};
+use crate::traces::{self, Files, Head, Traces, Typed};
 use crate::value::{Origins, Value};
 use folder::Folder;
 use std::cell::Cell;
@@ -137,6 +137,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) heads: Vec<Head>,
     /// Names of this machine that lead to another one, and where to.
     pub(crate) forwards: Vec<(String, Value)>,
+    /// What was typed into terminals before.
+    pub(crate) typed: Typed,
     /// Folders whose content came from the network, with the hosts.
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Folders that an archive was unpacked in, with the host that it came from.
@@ -190,6 +192,7 @@ impl<'a> Scene<'a> {
             forwards,
             fetched_folders,
             unpacked,
+            typed,
             // A shell looks for them where its own are not: not every client's shell stays.
             variables: _,
         } = Traces::clone(&world.pending);
@@ -216,6 +219,7 @@ impl<'a> Scene<'a> {
             forwards,
             fetched_folders,
             unpacked,
+            typed,
             written: false,
             due: false,
             marks: Vec::new(),
@@ -258,6 +262,7 @@ impl<'a> Scene<'a> {
             forwards: self.forwards,
             fetched_folders: self.fetched_folders,
             unpacked: self.unpacked,
+            typed: self.typed,
             variables: self.variables,
             ..Traces::default()
         };

@@ -2,11 +2,13 @@
 //! show it yet.
 
 mod files;
+mod typed;
 
 use super::value::{Origins, Value};
 pub(crate) use files::Files;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+pub(crate) use typed::Typed;
 
 /// Links that are kept: with more, nobody knows where any path leads.
 pub(crate) const MAX_LINKS: usize = 256;
@@ -78,6 +80,8 @@ pub struct Traces {
     pub(crate) unpacked: Vec<(String, Arc<str>)>,
     /// Variables that a shell which stays has, with the values that they may have.
     pub(crate) variables: HashMap<String, Vec<Value>>,
+    /// What was typed into terminals.
+    pub(crate) typed: Typed,
 }
 
 impl Traces {
@@ -94,6 +98,7 @@ impl Traces {
             && self.fetched_folders.is_empty()
             && self.unpacked.is_empty()
             && self.variables.is_empty()
+            && self.typed.is_empty()
     }
 
     /// Adds what another reading or a later call has left, as much as there is room for. Of a file
@@ -152,6 +157,10 @@ impl Traces {
         }
         add_folders(&mut self.fetched_folders, later.fetched_folders);
         add_folders(&mut self.unpacked, later.unpacked);
+        // A later call knew what was typed before it.
+        if !later.typed.is_empty() {
+            self.typed = later.typed;
+        }
     }
 
     fn add_files(&mut self, later: Files, pieces: &HashSet<String>, room: &mut usize) {
@@ -196,6 +205,7 @@ impl Traces {
             fetched_folders: self.fetched_folders.clone(),
             unpacked: self.unpacked.clone(),
             lasting: self.lasting.clone(),
+            typed: self.typed.clone(),
             ..Traces::default()
         };
         // How a piece fits into its file is not known.
@@ -277,6 +287,7 @@ impl Traces {
         heads
             + links.sum::<usize>()
             + names.map(|name| 128 + name.len()).sum::<usize>()
+            + self.typed.bytes()
             + self.text_bytes()
     }
 

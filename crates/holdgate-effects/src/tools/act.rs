@@ -3,7 +3,7 @@
 use super::code::run_code;
 use super::fields::{Call, Fields};
 use super::name::Name;
-use super::{Role, ToolKind, files, message, run, shape, strings, told};
+use super::{Role, ToolKind, files, message, run, shape, strings, told, typed};
 use crate::effect::{Actor, Effect, Kind};
 use crate::json::{Json, shorten};
 use crate::language::Language;
@@ -82,7 +82,7 @@ fn known(scene: &mut Scene<'_>, call: &Call<'_>, does: ToolKind, depth: u32) -> 
         ToolKind::Shell => run::shell(scene, call),
         ToolKind::Powershell => run::code(scene, call, &[Role::Command, Role::Code]),
         ToolKind::Code => Ok(run::code(scene, call, &[Role::Code])? | run::shell(scene, call)?),
-        ToolKind::Typed => run::typed(scene, call),
+        ToolKind::Typed => typed::typed(scene, call),
         ToolKind::Read => files::read(scene, call),
         ToolKind::List => files::look(scene, call, Tag::List),
         ToolKind::Search => files::look(scene, call, Tag::Search),

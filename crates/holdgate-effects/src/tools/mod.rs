@@ -15,6 +15,7 @@ mod service;
 mod shape;
 mod strings;
 mod told;
+mod typed;
 mod unchecked;
 
 use crate::knowledge::tools::{Role, Roles, ToolKind, ToolTable, Verb};

@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::text;
-use crate::value::{HOLE, Value};
+use crate::value::Value;
 
 /// More command text than this is refused unread.
 const MAX_COMMAND: usize = 64 << 10;
@@ -191,28 +191,6 @@ pub(super) fn code(scene: &mut Scene<'_>, call: &Call<'_>, roles: &[Role]) -> Fu
     Ok(!texts.is_empty() || !files.is_empty())
 }
 
-/// What is typed runs as a command in whatever shell is there; nothing typed is only a look.
-pub(super) fn typed(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
-    let texts = call.fields.texts(Role::Typed);
-    if too_long(scene, &call.actor, &texts)? {
-        return Ok(true);
-    }
-    let actor = &call.actor;
-    scene.emit(actor.does(Kind::Run).tagged(Tag::Tool).tagged(Tag::Typed))?;
-    for keys in texts {
-        let (edited, plain) = typed_lines(keys);
-        for lines in [Some(&edited), Some(&plain).filter(|p| **p != edited)] {
-            let lines = lines.filter(|lines| !lines.trim().is_empty());
-            if let Some(lines) = lines {
-                perhaps(scene, |scene| {
-                    scene.shell(actor, &Value::known(lines.as_str()))
-                })?;
-            }
-        }
-    }
-    Ok(true)
-}
-
 /// Reads what may be of that language or not: that it breaks the language's rules tells nothing.
 pub(super) fn perhaps<T>(
     scene: &mut Scene<'_>,
@@ -226,52 +204,6 @@ pub(super) fn perhaps<T>(
         at <= before || effect.kind != Kind::Unreadable || !effect.is(Tag::Syntax)
     });
     Ok(result)
-}
-
-/// The lines that a terminal makes of keys: with what erases obeyed, and with it left out.
-pub(super) fn typed_lines(keys: &str) -> (String, String) {
-    let mut edited = String::with_capacity(keys.len());
-    let mut plain = String::with_capacity(keys.len());
-    let mut line_start = 0;
-    let mut chars = keys.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\r' | '\n' => {
-                edited.push('\n');
-                plain.push('\n');
-                line_start = edited.len();
-            }
-            // Completion: what it puts there cannot be known.
-            '\t' => {
-                let after_word = edited.chars().last().is_some_and(|c| !c.is_whitespace());
-                let key = if after_word { HOLE } else { ' ' };
-                edited.push(key);
-                plain.push(key);
-            }
-            '\u{8}' | '\u{7f}' => {
-                if edited.len() > line_start {
-                    edited.pop();
-                }
-            }
-            '\u{15}' => edited.truncate(line_start),
-            '\u{1b}' => {
-                // Arrows and the like: `ESC [ … letter`.
-                if chars.next_if(|c| matches!(c, '[' | 'O')).is_some() {
-                    while chars
-                        .next_if(|c| !c.is_ascii_alphabetic() && *c != '~')
-                        .is_some()
-                    {}
-                    chars.next();
-                }
-            }
-            c if c.is_control() => {}
-            c => {
-                edited.push(c);
-                plain.push(c);
-            }
-        }
-    }
-    (edited, plain)
 }
 
 /// `git_push {force: true}` as `git push --force`.

@@ -100,7 +100,7 @@ fn long_commands_are_not_read() {
 fn keys_become_lines() {
     let check = |keys: &str, edited: &str, plain: &str| {
         assert_eq!(
-            run::typed_lines(keys),
+            typed::typed_lines(keys),
             (edited.to_owned(), plain.to_owned()),
             "{keys:?}"
         );

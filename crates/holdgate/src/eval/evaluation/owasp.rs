@@ -30,6 +30,7 @@ pub(super) const RISKS: [Risk; 10] = [
             ("prompts", &[]),
             ("output", &["prompt-injection"]),
             ("sequences", &["document-then-run", "shown-then-used"]),
+            ("sessions", &["attack-obeyed-injection"]),
         ],
         tests: &[
             "data_flows::what_a_call_takes_from_a_foreign_text_is_marked",
@@ -115,6 +116,14 @@ pub(super) const RISKS: [Risk; 10] = [
             ),
             ("asks", &["sudo", "credential-access", "secret"]),
             ("sequences", &["secret-then-sent"]),
+            (
+                "sessions",
+                &[
+                    "attack-renamed-secret",
+                    "attack-slow-leak",
+                    "attack-privilege",
+                ],
+            ),
             ("output", &["credential-access"]),
         ],
         tests: &[
@@ -142,6 +151,7 @@ pub(super) const RISKS: [Risk; 10] = [
                 ],
             ),
             ("benign", &["known-publisher", "packages", "images"]),
+            ("sessions", &["attack-supply-chain"]),
         ],
         tests: &["rulebook::a_project_file_that_loosens_is_refused_with_the_line_that_does_it"],
         open: "what a known publisher puts into a package is not read",
@@ -155,7 +165,14 @@ pub(super) const RISKS: [Risk; 10] = [
             ("evasions", &[]),
             ("classes", &[]),
             ("attacks", &[]),
-            ("sequences", &["fetch-then-run", "write-then-run"]),
+            (
+                "sequences",
+                &["fetch-then-run", "write-then-run", "typed-in-parts"],
+            ),
+            (
+                "sessions",
+                &["attack-assembled-payload", "attack-download-later-run"],
+            ),
             ("output", &["sandbox-escape"]),
         ],
         tests: &[
@@ -183,6 +200,10 @@ pub(super) const RISKS: [Risk; 10] = [
                 ],
             ),
             ("asks", &["persistence", "back-door", "written-source"]),
+            (
+                "sessions",
+                &["attack-memory-poisoning", "attack-persistence"],
+            ),
         ],
         tests: &[
             "train::ten_thousand_crafted_updates_do_not_hide_a_known_attack",
@@ -263,6 +284,7 @@ pub(super) const RISKS: [Risk; 10] = [
                 &["self-protection", "defence-evasion", "process-tree"],
             ),
             ("sequences", &[]),
+            ("sessions", &[]),
             ("trajectories", &[]),
             ("trajectories-third", &[]),
             ("trajectories-fourth", &[]),
