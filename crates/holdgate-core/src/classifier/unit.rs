@@ -1,6 +1,7 @@
 //! The parts of a call that are scored: its simple commands, and the actions of tools and functions.
 
 use holdgate_effects::effect::Effect;
+use holdgate_effects::tag::Tag;
 use std::sync::Arc;
 
 /// Units of one call. What comes after them counts as part of the last one, so that nothing is
@@ -33,10 +34,10 @@ impl<'e> Unit<'e> {
     }
 }
 
-/// The units of a call with these effects.
+/// The units of a call with these effects. What happens in a container stays there.
 pub fn units(effects: &[Effect]) -> Vec<Unit<'_>> {
     let mut units: Vec<Unit<'_>> = Vec::with_capacity(effects.len().min(8));
-    for effect in effects {
+    for effect in effects.iter().filter(|effect| !effect.is(Tag::Container)) {
         let is_full = units.len() >= MAX_UNITS;
         // A program's effects stand together, as a rule; nothing that stands between may part them.
         match units.iter_mut().rev().find(|unit| unit.has(effect)) {

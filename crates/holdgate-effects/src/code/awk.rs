@@ -3,6 +3,8 @@
 mod token;
 
 use crate::code::act::is_shell;
+use crate::code::fold;
+use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::value::{HOLE_STR, Origins, Value};
@@ -197,20 +199,30 @@ impl Reader<'_, '_, '_> {
         let goes_on = |t: &Token<'_>| matches!(t, Token::Mark(">" | ">>" | "|" | "|&"));
         if !printed.iter().any(goes_on) {
             let is_comma = |t: &Token<'_>| *t == Token::Mark(",");
-            let parts: Vec<Value> = printed.split(is_comma).map(|p| self.value(p)).collect();
-            match parts.split_first() {
-                Some((format, rest)) if format.text.contains('%') => {
-                    let mut text = format.text.clone();
-                    for part in rest {
-                        text = text.replacen("%s", &part.text, 1);
-                    }
-                    self.output.push(&format.map(text));
-                }
-                _ => {
-                    self.output.push(&Value::join(&parts, " "));
-                    self.output.push_text("\n");
-                }
+            let mut parts = printed.split(is_comma);
+            let format = parts
+                .next()
+                .map(|part| self.value(part))
+                .unwrap_or_default();
+            if format.text.contains('%') {
+                let parts: Vec<AbstractValue> = parts.map(|part| self.argument(part)).collect();
+                self.output.push(&fold::format_percent(&format, &parts));
+                return;
             }
+            let parts = printed.split(is_comma).map(|part| self.value(part));
+            let parts: Vec<Value> = parts.collect();
+            self.output.push(&Value::join(&parts, " "));
+            self.output.push_text("\n");
+        }
+    }
+
+    /// An argument of `printf`.
+    fn argument(&self, tokens: &[Token<'_>]) -> AbstractValue {
+        match tokens {
+            [Token::Name(digits)] if let Ok(number) = digits.parse() => {
+                AbstractValue::Number(number)
+            }
+            _ => AbstractValue::value(self.value(tokens)),
         }
     }
 

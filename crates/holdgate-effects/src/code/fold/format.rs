@@ -34,16 +34,32 @@ pub(in crate::code) fn format_percent(format: &Value, arguments: &[AbstractValue
             .next_if(|c| !c.is_ascii_alphabetic() && *c != ' ' && *c != '\n' && *c != '/')
             .is_some()
         {}
-        if chars.next_if(char::is_ascii_alphabetic).is_none() {
+        let Some(kind) = chars.next_if(char::is_ascii_alphabetic) else {
             out.text.push('%');
             continue;
-        }
+        };
         match arguments.next() {
+            Some(AbstractValue::Number(number)) => out.text.push_str(&converted(kind, *number)),
             Some(argument) => out.push(&plain(argument)),
             None => out.push_text(&HOLE.to_string()),
         }
     }
     out
+}
+
+/// A number in a place of this kind: the letter with this code, or digits.
+fn converted(kind: char, number: i64) -> String {
+    match kind {
+        'c' => {
+            let letter = u32::try_from(number).ok().and_then(char::from_u32);
+            letter.unwrap_or(HOLE).to_string()
+        }
+        'x' => format!("{number:x}"),
+        'X' => format!("{number:X}"),
+        'o' => format!("{number:o}"),
+        'b' => format!("{number:b}"),
+        _ => number.to_string(),
+    }
 }
 
 /// `"{} {0} {name}".format(…)`.
