@@ -2,7 +2,7 @@
 
 use super::decide::Found;
 use super::{Output, Shared};
-use holdgate_core::watch::{Hit, OutputWatch, Severity};
+use holdgate_core::watch::{Example, Hit, OutputWatch, Severity};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write};
@@ -18,6 +18,15 @@ const SILENCE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 300_000_000,
 };
+/// An agent that says nothing for so long has nothing to say yet.
+const QUIET: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+const NO_TIME: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
 
 /// Carries one stream to its end.
 pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) {
@@ -28,7 +37,8 @@ pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) 
     } = output;
     let mut watching = Watching::new(shared, name, asked);
     let mut chunk = vec![0; CHUNK];
-    warm_up(shared, &from);
+    let mut cold = shared.settings.patterns.iter().flat_map(|p| &p.examples);
+    let mut is_cold = true;
     let mut unfinished = false;
     // It was counted when it began.
     let mut busy = Some(Busy(&shared.busy));
@@ -39,6 +49,7 @@ pub(super) fn carry(output: Output, shared: &Shared, asked: &SyncSender<Found>) 
             continue;
         }
         drop(busy.take());
+        is_cold = is_cold && warm_up(shared, &from, &mut cold);
         let read = from.read(&mut chunk);
         busy = Some(Busy::begin(&shared.busy));
         let read = match read {
@@ -134,15 +145,16 @@ fn unwatched() -> Hit {
     }
 }
 
-/// What is looked for is made ready on first use. That is done now, as long as the agent is silent,
-/// and not when something has been found.
-fn warm_up(shared: &Shared, from: &File) {
-    let now = Timespec::default();
-    let examples = shared.settings.patterns.iter().flat_map(|p| &p.examples);
-    for example in examples {
-        if !is_silent(from, &now) {
-            return;
-        }
+/// What is looked for is made ready on first use. That is done with these examples, as long as the agent is
+/// silent, and not when something has been found. Returns whether some are left.
+fn warm_up<'p>(shared: &Shared, from: &File, cold: &mut impl Iterator<Item = &'p Example>) -> bool {
+    // An agent that is about to say something need not wait for it.
+    let mut silence = &QUIET;
+    while is_silent(from, silence) {
+        silence = &NO_TIME;
+        let Some(example) = cold.next() else {
+            return false;
+        };
         let mut nobody = Vec::new();
         let looked = catch_unwind(AssertUnwindSafe(|| {
             let mut watch = watch(shared);
@@ -150,9 +162,10 @@ fn warm_up(shared: &Shared, from: &File) {
             watch.finish(&mut nobody);
         }));
         if looked.is_err() {
-            return;
+            return false;
         }
     }
+    true
 }
 
 /// Whether there is no output for so long.
