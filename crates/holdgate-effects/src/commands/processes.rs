@@ -66,7 +66,7 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuele
         }
         effect.evidence = crate::text::beginning(&scene.command, 8 << 10).into();
     }
-    if picks(&text, &scene.know.own.program) {
+    if picks(&text, &scene.know.own.program) || is_guard(scene, &value.text) {
         text.push(' ');
         text.push_str(&scene.know.own.program);
     }
@@ -74,6 +74,18 @@ pub(super) fn kill(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuele
         effect = effect.tagged(Tag::Own);
     }
     scene.emit(effect.about(&text))
+}
+
+/// Whether the process, or the group, of this number is Holdgate's.
+fn is_guard(scene: &Scene<'_>, number: &str) -> bool {
+    let number = number.trim_start_matches('-');
+    let is_number = (1..=10).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit());
+    let facts = scene.world.facts.as_ref().filter(|_| is_number);
+    let line = facts.and_then(|facts| facts.content(&format!("/proc/{number}/cmdline"), 256 << 10));
+    line.is_some_and(|line| {
+        let program = line.split('\0').next().unwrap_or_default();
+        program.rsplit('/').next() == Some(&scene.know.own.program)
+    })
 }
 
 /// Whether a pattern in `text` is about the process `name` and not about all: `[h]oldgate`, `h.ldg`.

@@ -1,9 +1,11 @@
 //! What an agent must not do to its guard, in many spellings.
 
+use crate::cli::holdgate;
 use crate::verdicts::{judge, judge_command, stack};
 use holdgate_core::{RateLimits, Verdict};
 use holdgate_effects::json::Json;
 use std::collections::HashMap;
+use std::process::Stdio;
 
 /// All commands of this list in `own.yaml` get such a verdict.
 #[track_caller]
@@ -61,4 +63,21 @@ fn rules_and_settings_are_out_of_reach() {
             assert_eq!(verdict, Verdict::Block, "{tool} {path}");
         }
     }
+}
+
+#[test]
+fn a_number_that_is_the_guards_is_known_for_it() {
+    let mut guard = holdgate(&["script", "--listen", "127.0.0.1:0"]);
+    let guard = guard.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut guard = guard.unwrap();
+    let verdict = |number: u32| {
+        let number = number.to_string();
+        let checked = holdgate(&["check", "--", "kill", "-9", &number]).output();
+        let said = String::from_utf8(checked.unwrap().stdout).unwrap();
+        said.contains("verdict block")
+    };
+    let verdicts = [guard.id(), std::process::id()].map(verdict);
+    guard.kill().unwrap();
+    guard.wait().unwrap();
+    assert_eq!(verdicts, [true, false]);
 }
