@@ -25,7 +25,7 @@ use holdgate_effects::effect::Effect;
 use project::Learned;
 use shape::{Seen, Shape};
 use std::sync::Arc;
-use unit::Unit;
+use unit::{Looked, Unit};
 
 /// A base model, and what a project has learned.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ impl Classifier {
     }
 
     /// The base model.
-    pub fn base(&self) -> &Base {
+    pub fn base(&self) -> &Arc<Base> {
         &self.base
     }
 
@@ -116,20 +116,19 @@ impl Classifier {
 
     /// Scores what a call does.
     pub fn score(&self, effects: &[Effect]) -> Scores {
-        self.score_units(&unit::units(effects))
+        self.score_units(&Looked::at(effects, self.base.clone()))
     }
 
-    /// Scores units.
-    pub fn score_units(&self, units: &[Unit<'_>]) -> Scores {
+    /// Scores units that were compared with the base model.
+    pub fn score_units(&self, looked: &Looked<'_>) -> Scores {
         let mut scores = Scores::default();
-        for (number, unit) in units.iter().enumerate() {
-            let shape = self.shape(unit);
-            let novelty = self.novelty(&shape);
+        let units = looked.units.iter().zip(&looked.looks);
+        for (number, (unit, look)) in units.enumerate() {
+            let novelty = look.novelty;
             // A project cannot take a fact away.
-            let facts = facts::facts(unit, novelty);
-            scores.semantic.add(self.semantic(&facts), number);
+            scores.semantic.add(self.semantic(&look.facts), number);
             scores.lexical.add(self.lexical(unit.text()), number);
-            if novelty.any() && !self.is_allowed(&shape) {
+            if novelty.any() && !self.is_allowed(&look.shape) {
                 let risks = Risks::of(unit);
                 let new = New {
                     novelty,

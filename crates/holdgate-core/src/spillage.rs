@@ -69,6 +69,11 @@ const MAX_BEFORE: usize = 4096;
 pub fn examine(text: &str, path: Option<&str>) -> Vec<Spill> {
     let standing = path.map_or(context::Standing::Ordinary, context::standing);
     let mut spills = secrets::examine(text, standing);
-    spills.extend(markings::examine(text, path));
+    spills.extend(markings(text, path));
     spills
+}
+
+/// The markings of `text` alone.
+pub fn markings(text: &str, path: Option<&str>) -> Vec<Spill> {
+    markings::examine(text, path)
 }

@@ -7,6 +7,7 @@
 use crate::call::{CallLimits, Executor, HeldCall, ToolCall};
 use crate::classifier::base::Base;
 use crate::classifier::lesson::Lesson;
+use crate::classifier::unit::Looked;
 use crate::history::History;
 use crate::mask::Masked;
 use crate::provenance;
@@ -84,6 +85,8 @@ pub struct Context<'a> {
     pub tickets: Option<&'a dyn Tickets>,
     /// Which of the session's agents makes the call: the root of its conversation.
     pub agent: &'a str,
+    /// The parts of the call, if they were looked at already.
+    pub looked: Option<&'a Looked<'a>>,
 }
 
 impl<'a> Context<'a> {
@@ -99,6 +102,7 @@ impl<'a> Context<'a> {
             recent_calls: 0,
             tickets: None,
             agent: "",
+            looked: None,
         }
     }
 }
@@ -234,7 +238,9 @@ impl Stack {
             traces,
         } = understood;
         provenance::mark(&mut effects, context.history);
+        let looked = Looked::at(&effects, Base::built_in());
         let context = &Context {
+            looked: Some(&looked),
             traces: Some(&moment.world.pending),
             project: moment.world.project.as_deref(),
             recent_calls: moment.recent_calls,
@@ -291,7 +297,7 @@ impl Stack {
         let project = moment.world.project.as_deref();
         Judgement {
             outcome,
-            lesson: Some(Lesson::of(&effects, &Base::built_in(), project)),
+            lesson: Some(Lesson::from(looked, project)),
             effects,
             carries_secret,
             took: took(),

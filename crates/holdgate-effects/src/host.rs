@@ -44,18 +44,50 @@ impl Host {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostTable {
-    installer: Vec<String>,
-    registry: Vec<String>,
-    metadata: Vec<String>,
-    drop: Vec<String>,
+    installer: Vec<Entry>,
+    registry: Vec<Entry>,
+    metadata: Vec<Entry>,
+    drop: Vec<Entry>,
     /// Where archives of programs come from that people unpack and build.
-    sources: Vec<String>,
+    sources: Vec<Entry>,
     /// Hosts whose names modules of Go begin with.
-    modules: Vec<String>,
+    modules: Vec<Entry>,
     /// Whose tokens go where: the first word of a variable's name, and the service's hosts.
-    services: BTreeMap<String, Vec<String>>,
+    services: BTreeMap<String, Vec<Entry>>,
     /// Words in the names of databases, clusters and buckets that tell what they are for.
     pub(crate) targets: Targets,
+}
+
+/// `host`, `*.domain` or `host/path`.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Entry {
+    /// The host, or the domain without `*.`.
+    name: String,
+    /// Whether it is a domain: all hosts below it are meant too.
+    is_domain: bool,
+    /// What the path begins with.
+    path: String,
+}
+
+impl From<String> for Entry {
+    fn from(entry: String) -> Entry {
+        let (host, path) = entry.split_once('/').unwrap_or((&entry, ""));
+        let domain = host.strip_prefix("*.");
+        Entry {
+            name: domain.unwrap_or(host).to_owned(),
+            is_domain: domain.is_some(),
+            path: path.to_owned(),
+        }
+    }
+}
+
+impl Entry {
+    fn has(&self, name: &str, path: &str) -> bool {
+        let above = name.strip_suffix(self.name.as_str());
+        above.is_some_and(|sub| sub.is_empty() || self.is_domain && sub.ends_with('.'))
+            && path.trim_start_matches('/').starts_with(&self.path)
+    }
 }
 
 /// Words that tell what something is for.
@@ -153,17 +185,18 @@ impl HostTable {
 
     /// Whether the name of a host goes on after that of a well-known one: `pypi.org.evil.example`.
     pub fn is_impostor(&self, host: &Host) -> bool {
-        let known = self.registry.iter().chain(&self.installer);
-        let mut known = known.filter_map(|entry| entry.split('/').next());
+        let mut known = self.registry.iter().chain(&self.installer);
         host.class == HostClass::External
             && known.any(|entry| {
-                let entry = entry.trim_start_matches("*.");
+                let entry = entry.name.as_str();
                 let labels = |(at, _): (usize, &str)| {
                     let rest = host.name.get(at + entry.len()..).unwrap_or("");
                     let before = host.name.get(..at).unwrap_or("");
                     rest.starts_with('.') && (before.is_empty() || before.ends_with('.'))
                 };
-                entry.contains('.') && host.name.match_indices(entry).any(labels)
+                entry.contains('.')
+                    && host.name.contains(entry)
+                    && host.name.match_indices(entry).any(labels)
             })
     }
 
@@ -189,20 +222,8 @@ impl HostTable {
     }
 
     #[expect(clippy::unused_self, reason = "reads as a question to the table")]
-    fn lists(&self, entries: &[String], name: &str, path: &str) -> bool {
-        entries.iter().any(|entry| {
-            let (host, below) = entry.split_once('/').unwrap_or((entry, ""));
-            let host_matches = match host.strip_prefix("*.") {
-                Some(domain) => {
-                    name == domain
-                        || name
-                            .strip_suffix(domain)
-                            .is_some_and(|sub| sub.ends_with('.'))
-                }
-                None => name == host,
-            };
-            host_matches && path.trim_start_matches('/').starts_with(below)
-        })
+    fn lists(&self, entries: &[Entry], name: &str, path: &str) -> bool {
+        entries.iter().any(|entry| entry.has(name, path))
     }
 }
 

@@ -288,6 +288,12 @@ fn position(bytes: &[u8], special: fn(u8) -> bool) -> Option<usize> {
 
 /// At most `most` characters of `text`, control characters made visible, for messages.
 pub fn shorten(text: &str, most: usize) -> String {
+    // Nearly all texts begin like this.
+    let start = text.get(..most.min(text.len())).unwrap_or_default();
+    if !start.is_empty() && start.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        let more = if start.len() < text.len() { "…" } else { "" };
+        return [start, more].concat();
+    }
     let mut chars = text.chars();
     let mut short: String = chars
         .by_ref()

@@ -215,7 +215,9 @@ impl OwnNames {
             (0..after.len()).any(|at| self.is_operators(after.get(at..).unwrap_or(&[])))
         };
         let named = |line: &&str| line.contains(&self.program);
-        !self.program.is_empty() && code.lines().filter(named).any(acts)
+        !self.program.is_empty()
+            && code.contains(&self.program)
+            && code.lines().filter(named).any(acts)
     }
 
     /// Whether a variable decides where agents send their requests. Programs of many kinds ask a model
@@ -351,7 +353,8 @@ pub(crate) fn patched(patch: &str) -> impl Iterator<Item = &str> {
 /// Whether `name` begins a word somewhere in `text` where `test` holds for what stands before it, in
 /// its line, and after it.
 fn mentions(text: &str, name: &str, test: fn(&str, &str) -> bool) -> bool {
-    text.match_indices(name).any(|(at, _)| {
+    let places = text.contains(name).then(|| text.match_indices(name));
+    places.into_iter().flatten().any(|(at, _)| {
         let before = text.get(..at).unwrap_or("");
         let line = before.rsplit(['\n', ';', '&']).next().unwrap_or("");
         !before.ends_with(is_word) && test(line, text.get(at + name.len()..).unwrap_or(""))

@@ -132,7 +132,7 @@ impl World {
 
     /// The world of a project in a home, with no facts from any disk.
     pub fn lexical(project: &str) -> Self {
-        let project = lexical::without_detours(&absolute(project, "/", "/"));
+        let project = lexical::without_detours(&absolute(project, "/", "/")).to_owned();
         let home = lexical::home_of(&project).unwrap_or_else(|| "/home/dev".to_owned());
         World {
             project: Some(project.clone()),

@@ -13,6 +13,8 @@ pub struct Pattern {
     elements: Vec<Element>,
     /// Which of them are stars.
     stars: States,
+    /// The characters that a text must begin and end with, if there are such.
+    ends: [Option<char>; 2],
 }
 
 enum Element {
@@ -26,6 +28,10 @@ enum Element {
 impl Pattern {
     /// Whether it matches all of `text`.
     pub fn matches(&self, text: &str) -> bool {
+        let [first, last] = self.ends;
+        if first.is_some_and(|c| !text.starts_with(c)) || last.is_some_and(|c| !text.ends_with(c)) {
+            return false;
+        }
         let mut states = self.start();
         for char in text.chars() {
             states = self.step(states, char);
@@ -70,7 +76,16 @@ impl Pattern {
                 stars |= 1 << at;
             }
         }
-        Pattern { elements, stars }
+        let fixed = |element: Option<&Element>| match element {
+            Some(Element::Char(own)) => Some(*own),
+            Some(Element::Star | Element::Any | Element::Set(..)) | None => None,
+        };
+        let ends = [fixed(elements.first()), fixed(elements.last())];
+        Pattern {
+            elements,
+            stars,
+            ends,
+        }
     }
 
     /// The same pattern for texts that are read from their end.

@@ -3,6 +3,7 @@
 //! These forms are for judging only. What is sent, recorded and shown stays as it was written.
 
 pub mod secret;
+pub(crate) mod words;
 
 use crate::value::HOLE;
 use std::borrow::Cow;

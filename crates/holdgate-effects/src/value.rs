@@ -173,6 +173,8 @@ impl Value {
     /// All of `values`, with `separator` between them.
     pub(crate) fn join(values: &[Value], separator: &str) -> Value {
         let mut joined = Value::default();
+        let length: usize = values.iter().map(|v| v.text.len() + separator.len()).sum();
+        joined.text.reserve(length.min(MAX_VALUE));
         for (at, value) in values.iter().enumerate() {
             if at > 0 {
                 joined.push_text(separator);
@@ -240,7 +242,9 @@ impl Value {
     pub fn taint(&mut self, other: &Value) {
         self.origins |= other.origins;
         for source in &other.sources {
-            self.add_source(source);
+            if self.sources.len() < MAX_SOURCES && !self.sources.contains(source) {
+                self.sources.push(source.clone());
+            }
         }
     }
 

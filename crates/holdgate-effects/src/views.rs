@@ -151,7 +151,8 @@ fn mapped_under(
         }
         Json::Object(members) => {
             let change = |(key, value): &(Cow<'static, str>, _)| {
-                Some((key.clone(), mapped_under(key, value, change)?))
+                let changed = mapped_under(key, value, change)?;
+                Some((key.clone(), changed))
             };
             changed_list(members, change).map(Json::Object)
         }
@@ -260,7 +261,7 @@ fn trimmed(text: &str) -> Option<String> {
     let space = |c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}';
     let ends_line = |c: char| c == '\n' || c == '\r';
     let heredocs = text.contains("<<");
-    if !heredocs && !text.contains('\\') {
+    if !heredocs && !text.contains('\\') || !has_line_with_space(text) {
         return None;
     }
     let mut out = String::with_capacity(text.len());
@@ -276,6 +277,16 @@ fn trimmed(text: &str) -> Option<String> {
         out.push_str(end);
     }
     (out.len() < text.len() && (heredocs || joins)).then_some(out)
+}
+
+/// Whether a line may end with white space: what is not ASCII may be some.
+fn has_line_with_space(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let ends = memchr::memchr2_iter(b'\n', b'\r', bytes).chain([bytes.len()]);
+    let mut before = ends.filter_map(|end| bytes.get(end.checked_sub(1)?));
+    before.any(|byte| {
+        !byte.is_ascii() || (char::from(*byte).is_whitespace() && !matches!(byte, b'\n' | b'\r'))
+    })
 }
 
 /// A command line as the client tidies it, if it does.

@@ -2,10 +2,8 @@
 //! hashes, and the start of each command, masked when it is written.
 
 use super::base::Base;
-use super::facts;
 use super::hash::Hash;
-use super::shape::Shape;
-use super::unit;
+use super::unit::{self, Look, Looked, Unit};
 use crate::mask::Masked;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::json::Json;
@@ -46,24 +44,34 @@ pub fn project_hash(project: Option<&str>) -> u64 {
 impl Lesson {
     /// What can be learned from a call with these effects.
     pub fn of(effects: &[Effect], base: &Base, project: Option<&str>) -> Lesson {
-        let mut units = unit::units(effects);
-        units.truncate(MAX_UNITS);
-        let part = |unit: &unit::Unit<'_>| {
-            let shape = Shape::of(unit, |marker| base.seen.has(marker));
-            let novelty = facts::Novelty::of(&shape, |hash| base.seen.has(hash));
+        let units = unit::units(effects).into_iter().take(MAX_UNITS);
+        let looked = units.map(|unit| {
+            let look = Look::at(&unit, base);
+            (unit, look)
+        });
+        Lesson::made_of(looked, project)
+    }
+
+    /// What can be learned from units that were looked at.
+    pub(crate) fn from(looked: Looked<'_>, project: Option<&str>) -> Lesson {
+        Lesson::made_of(looked.units.into_iter().zip(looked.looks), project)
+    }
+
+    fn made_of<'e>(
+        looked: impl Iterator<Item = (Unit<'e>, Look)>,
+        project: Option<&str>,
+    ) -> Lesson {
+        let part = |(unit, look): (Unit<'_>, Look)| {
+            let first = unit.effects.first();
             Part {
-                facts: facts::facts(unit, novelty),
-                shape: shape.all().collect(),
-                text: unit
-                    .effects
-                    .first()
-                    .map(|e| e.evidence.clone())
-                    .unwrap_or_default(),
+                facts: look.facts,
+                shape: look.shape.all().collect(),
+                text: first.map(|e| e.evidence.clone()).unwrap_or_default(),
             }
         };
         Lesson {
             project: project_hash(project),
-            units: units.iter().map(part).collect(),
+            units: looked.take(MAX_UNITS).map(part).collect(),
         }
     }
 

@@ -171,9 +171,17 @@ fn is_subcommand(word: &str) -> bool {
         && word.chars().all(plain)
 }
 
+/// The first bits of a hash, by which it is found.
+const PREFIX_BITS: u32 = 12;
+
 /// The hashes of shapes that were seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen(Vec<u32>);
+pub struct Seen {
+    /// In order.
+    hashes: Vec<u32>,
+    /// Where the hashes with each prefix begin, and where the last of them end.
+    starts: Vec<usize>,
+}
 
 impl Seen {
     /// All of these.
@@ -181,16 +189,26 @@ impl Seen {
         let mut hashes: Vec<u32> = hashes.into_iter().collect();
         hashes.sort_unstable();
         hashes.dedup();
-        Seen(hashes)
+        let start = |prefix: u32| hashes.partition_point(|hash| prefix_of(*hash) < prefix);
+        let starts = (0..=1 << PREFIX_BITS).map(start).collect();
+        Seen { hashes, starts }
     }
 
     /// Whether a hash was seen.
     pub fn has(&self, hash: u32) -> bool {
-        self.0.binary_search(&hash).is_ok()
+        let prefix = prefix_of(hash) as usize;
+        let start = self.starts.get(prefix).copied().unwrap_or_default();
+        let end = self.starts.get(prefix + 1).copied().unwrap_or_default();
+        let alike = self.hashes.get(start..end).unwrap_or_default();
+        alike.binary_search(&hash).is_ok()
     }
 
     /// All of them, in order.
     pub fn hashes(&self) -> &[u32] {
-        &self.0
+        &self.hashes
     }
+}
+
+fn prefix_of(hash: u32) -> u32 {
+    hash >> (u32::BITS - PREFIX_BITS)
 }

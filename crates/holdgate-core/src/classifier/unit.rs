@@ -1,5 +1,8 @@
 //! The parts of a call that are scored: its simple commands, and the actions of tools and functions.
 
+use super::base::Base;
+use super::facts::{self, Novelty};
+use super::shape::Shape;
 use holdgate_effects::effect::Effect;
 use holdgate_effects::tag::Tag;
 use std::sync::Arc;
@@ -53,4 +56,55 @@ pub fn units(effects: &[Effect]) -> Vec<Unit<'_>> {
         }
     }
     units
+}
+
+/// What is seen of a unit, compared with the honest work that a base model knows.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Its shape.
+    pub shape: Shape,
+    /// What is new about that.
+    pub novelty: Novelty,
+    /// What it does.
+    pub facts: Vec<u16>,
+}
+
+impl Look {
+    /// A look at one unit.
+    pub fn at(unit: &Unit<'_>, base: &Base) -> Look {
+        let shape = Shape::of(unit, |marker| base.seen.has(marker));
+        let novelty = Novelty::of(&shape, |hash| base.seen.has(hash));
+        Look {
+            facts: facts::facts(unit, novelty),
+            shape,
+            novelty,
+        }
+    }
+}
+
+/// The units of a call, each looked at once: the classifier and the record of the call need the same.
+#[derive(Clone, Debug)]
+pub struct Looked<'e> {
+    /// The units.
+    pub units: Vec<Unit<'e>>,
+    /// What is seen of each.
+    pub looks: Vec<Look>,
+    base: Arc<Base>,
+}
+
+impl<'e> Looked<'e> {
+    /// The units of a call with these effects, compared with what `base` knows.
+    pub fn at(effects: &'e [Effect], base: Arc<Base>) -> Looked<'e> {
+        let units = units(effects);
+        Looked {
+            looks: units.iter().map(|unit| Look::at(unit, &base)).collect(),
+            units,
+            base,
+        }
+    }
+
+    /// Whether this is the base model that they were compared with.
+    pub fn is_by(&self, base: &Arc<Base>) -> bool {
+        Arc::ptr_eq(&self.base, base)
+    }
 }

@@ -6,7 +6,7 @@
 use crate::call::ToolCall;
 use crate::classifier::base::{Base, Thresholds};
 use crate::classifier::project::Learned;
-use crate::classifier::unit::{Unit, units};
+use crate::classifier::unit::{Looked, Unit};
 use crate::classifier::{Classifier, New};
 use crate::mask::Masked;
 use crate::stack::{Context, Layer, OutOfFuel};
@@ -43,12 +43,17 @@ impl Classification {
 
     /// Its findings about a call with these effects.
     pub fn findings(&self, effects: &[Effect]) -> Vec<Finding> {
-        self.of_units(&units(effects), self.most)
+        self.of_units(&self.looked(effects), self.most)
+    }
+
+    fn looked<'e>(&self, effects: &'e [Effect]) -> Looked<'e> {
+        Looked::at(effects, self.classifier.base().clone())
     }
 
     /// The findings about units, with verdicts of at most `most`.
-    fn of_units(&self, units: &[Unit<'_>], most: Verdict) -> Vec<Finding> {
-        let scores = self.classifier.score_units(units);
+    fn of_units(&self, looked: &Looked<'_>, most: Verdict) -> Vec<Finding> {
+        let scores = self.classifier.score_units(looked);
+        let units = &looked.units;
         let base = self.classifier.base();
         let own = self.classifier.learned().and_then(Learned::thresholds);
         let (semantic, lexical) = own.unwrap_or((base.semantic, base.lexical));
@@ -126,7 +131,15 @@ impl Layer for Classification {
         context: &Context<'_>,
         fuel: &Fuel,
     ) -> Result<Vec<Finding>, OutOfFuel> {
-        let units = units(effects);
+        let own;
+        let looked = match context.looked {
+            Some(looked) if looked.is_by(self.classifier.base()) => looked,
+            Some(_) | None => {
+                own = self.looked(effects);
+                &own
+            }
+        };
+        let units = &looked.units;
         let bytes: usize = units.iter().map(|unit| unit.text().len().min(4096)).sum();
         fuel.spend(1 + (bytes / BYTES_PER_FUEL) as u64)?;
         let most = if context.expert {
@@ -136,7 +149,7 @@ impl Layer for Classification {
         } else {
             self.most
         };
-        Ok(self.of_units(&units, most))
+        Ok(self.of_units(looked, most))
     }
 }
 

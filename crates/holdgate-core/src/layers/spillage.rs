@@ -10,7 +10,7 @@ use crate::call::ToolCall;
 use crate::history::{History, Step};
 use crate::mask::{self, How, Masked};
 use crate::shown;
-use crate::spillage::{self, What};
+use crate::spillage;
 use crate::stack::{Context, Layer, OutOfFuel};
 use crate::taint::{Form, Search, Secret};
 use crate::verdict::{Finding, LayerName, Verdict};
@@ -236,10 +236,8 @@ fn passages(texts: &[Cow<'_, str>], sinks: &[Sink<'_>], history: &History) -> Op
 fn marked(texts: &[Cow<'_, str>], sinks: &[Sink<'_>]) -> Option<Finding> {
     let sink = sinks.first()?;
     texts.iter().find_map(|text| {
-        let spills = spillage::examine(text, None);
-        let mark =
-            |spill: &&spillage::Spill| spill.what == What::Marking && spill.verdict >= Verdict::Ask;
-        let spill = spills.iter().find(mark)?;
+        let spills = spillage::markings(text, None);
+        let spill = spills.iter().find(|spill| spill.verdict >= Verdict::Ask)?;
         let reason = format!("{}, and would leave {sink}", spill.reason);
         let finding = Finding::block(LayerName::Spillage, "marked-text-leaves", reason)
             .instead("leave marked material where it is, and ask the user who may have it");

@@ -139,7 +139,6 @@ impl Reader {
         self.unknown_counts = verb != "allow";
         let when = self.when(&spec.when);
         self.unknown_counts = true;
-        let needs = when.needs().unwrap_or_default();
         if verb == "allow" {
             self.allowing(&spec.verdict, timing.is_some(), &when);
         }
@@ -169,7 +168,6 @@ impl Reader {
             tried_in,
             examples,
             when,
-            needs,
             source: self.report.source.clone(),
             at,
             when_at: spec.when.referenced.into(),

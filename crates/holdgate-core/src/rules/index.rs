@@ -1,13 +1,13 @@
 //! Which rules may match a call.
 
-use super::sets::{Kinds, Tags};
+use super::sign::{Seen, Sign};
 use super::{Rule, RuleLayer};
-use holdgate_effects::effect::Effect;
-use std::collections::HashMap;
+use holdgate_effects::effect::{Effect, Kind};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Finds the rules that may match a call by the programs that it runs, and by the kinds and tags of
-/// its effects: most rules are about a few of them, and most calls have few.
+/// Finds the rules that may match a call by the programs that it runs, and by the kinds, tags, places and
+/// hosts of its effects: most rules are about a few of them, and most calls have few.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     gate: Candidates,
@@ -17,16 +17,9 @@ pub(super) struct Index {
 
 #[derive(Debug, Default)]
 struct Candidates {
-    any_program: Vec<Needs>,
-    by_program: HashMap<String, Vec<usize>>,
-}
-
-/// What a call must have for a rule to match it. Most rules are never looked at beyond this.
-#[derive(Debug)]
-struct Needs {
-    kinds: Kinds,
-    tags: Option<Tags>,
-    at: usize,
+    /// Rules about any program, by the kinds that they are about.
+    by_kind: Vec<Vec<(Sign, usize)>>,
+    by_program: FxHashMap<String, Vec<(Arc<[Sign]>, usize)>>,
 }
 
 impl Index {
@@ -39,19 +32,18 @@ impl Index {
             };
             if rule.allows {
                 index.allowing.push(at);
-            } else if let Some(programs) = rule.when.programs() {
-                for program in programs {
-                    let rules = layer.by_program.entry(program.to_owned()).or_default();
-                    if rules.last() != Some(&at) {
-                        rules.push(at);
-                    }
+                continue;
+            }
+            let signs: Arc<[Sign]> = rule.when.signs().unwrap_or_default().into();
+            let Some(programs) = rule.when.programs() else {
+                layer.add(&signs, at);
+                continue;
+            };
+            for program in programs {
+                let rules = layer.by_program.entry(program.to_owned()).or_default();
+                if rules.last().is_none_or(|(_, last)| *last != at) {
+                    rules.push((signs.clone(), at));
                 }
-            } else {
-                layer.any_program.push(Needs {
-                    kinds: rule.needs,
-                    tags: rule.when.tags(),
-                    at,
-                });
             }
         }
         index
@@ -63,26 +55,47 @@ impl Index {
             RuleLayer::Gate => &self.gate,
             RuleLayer::Policy => &self.policy,
         };
-        let kinds = Kinds::of(effects.iter().map(|effect| effect.kind));
-        let tags = effects
-            .iter()
-            .flat_map(|effect| effect.tags.iter().copied());
-        let tags = Tags::of(tags);
-        let may_match = |needs: &&Needs| {
-            needs.kinds.meets(kinds) && needs.tags.is_none_or(|needed| needed.meets(tags))
+        let seen = Seen::all_of(effects);
+        let mut found = Vec::with_capacity(16);
+        for seen in &seen {
+            let rules = layer.by_kind.get(seen.kind as usize).into_iter().flatten();
+            let rules = rules.filter(|(sign, _)| sign.may_be_in(seen));
+            found.extend(rules.map(|(_, at)| *at));
+        }
+        let may_match = |signs: &[Sign]| {
+            let is_seen = |sign: &Sign| {
+                let mut seen = seen.iter().filter(|seen| sign.kinds.has(seen.kind));
+                seen.any(|seen| sign.may_be_in(seen))
+            };
+            signs.iter().any(is_seen)
         };
-        let any_program = layer.any_program.iter().filter(may_match);
-        let mut found: Vec<usize> = any_program.map(|needs| needs.at).collect();
         let mut last = "";
         for effect in effects {
             // The effects of one program are next to each other.
             if &*effect.program != last {
                 last = &effect.program;
-                found.extend(layer.by_program.get(last).into_iter().flatten());
+                let rules = layer.by_program.get(last).into_iter().flatten();
+                let rules = rules.filter(|(signs, _)| may_match(signs));
+                found.extend(rules.map(|(_, at)| *at));
             }
         }
         found.sort_unstable();
         found.dedup();
         found
+    }
+}
+
+impl Candidates {
+    fn add(&mut self, signs: &[Sign], at: usize) {
+        self.by_kind.resize_with(Kind::ALL.len(), Vec::new);
+        for sign in signs {
+            for kind in Kind::ALL {
+                if sign.kinds.has(kind)
+                    && let Some(rules) = self.by_kind.get_mut(kind as usize)
+                {
+                    rules.push((*sign, at));
+                }
+            }
+        }
     }
 }

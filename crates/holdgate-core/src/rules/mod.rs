@@ -38,6 +38,7 @@ mod rule;
 mod scope;
 mod set;
 mod sets;
+mod sign;
 mod spec;
 mod timing;
 mod when;

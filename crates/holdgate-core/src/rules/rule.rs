@@ -2,7 +2,6 @@
 
 use super::report::{Mark, Source};
 use super::scope::Scope;
-use super::sets::Kinds;
 use super::timing::Timing;
 use super::when::{Call, Met};
 use super::{Profile, compile};
@@ -89,7 +88,6 @@ pub struct Rule {
     /// The profile that the examples are tried in.
     pub(super) tried_in: Profile,
     pub(super) when: Arc<Call>,
-    pub(super) needs: Kinds,
     pub(super) source: Arc<Source>,
     pub(super) at: Mark,
     pub(super) when_at: Mark,

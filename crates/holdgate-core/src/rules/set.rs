@@ -3,7 +3,6 @@
 use super::compile::{self, Adjustment};
 use super::index::Index;
 use super::scope::Here;
-use super::sets::Kinds;
 use super::when::Met;
 use super::{Profile, Rule, RuleError, RuleErrors, RuleLayer, Tier, built_in, try_examples};
 use crate::history::History;
@@ -201,7 +200,6 @@ impl RuleSet {
             RuleLayer::Gate => Cow::Borrowed(effects),
             RuleLayer::Policy => self.not_allowed(Cow::Borrowed(effects), None, fuel)?,
         };
-        let present = Kinds::of(effects.iter().map(|effect| effect.kind));
         let is_doubtful = |effect: &Effect| DOUBTS.iter().any(|mark| effect.is(*mark));
         let doubtful = effects.iter().any(is_doubtful);
         let certain = without(&visible, doubtful, &DOUBTS);
@@ -211,7 +209,7 @@ impl RuleSet {
                 continue;
             };
             let verdict = rule.verdict(self.profile);
-            if verdict == Verdict::Allow || !rule.needs.meets(present) {
+            if verdict == Verdict::Allow {
                 continue;
             }
             let seen = match (rule.layer, rule.tier) {
@@ -262,14 +260,14 @@ impl RuleSet {
             if !is_meant || !rule.scope.holds(&self.here) {
                 continue;
             }
-            let mut kept = Vec::new();
+            let mut is_hidden = Vec::with_capacity(left.len());
             for effect in left.iter() {
-                if let Met::No = rule.when.met(std::slice::from_ref(effect), fuel)? {
-                    kept.push(effect.clone());
-                }
+                let met = rule.when.met(std::slice::from_ref(effect), fuel)?;
+                is_hidden.push(matches!(met, Met::Yes(_)));
             }
-            if kept.len() < left.len() {
-                left = Cow::Owned(kept);
+            if is_hidden.contains(&true) {
+                let kept = left.iter().zip(is_hidden).filter(|(_, hidden)| !hidden);
+                left = Cow::Owned(kept.map(|(effect, _)| effect.clone()).collect());
             }
         }
         Ok(left)

@@ -53,12 +53,23 @@ const _: () = assert!(Tag::ALL.len() <= 64 * TAG_WORDS, "tags fit into the set")
 impl Tags {
     pub(super) fn of(tags: impl Iterator<Item = Tag>) -> Self {
         let mut set = Tags::default();
+        set.add(tags);
+        set
+    }
+
+    pub(super) fn add(&mut self, tags: impl Iterator<Item = Tag>) {
         for tag in tags {
-            if let Some(word) = set.0.get_mut(tag as usize / 64) {
+            if let Some(word) = self.0.get_mut(tag as usize / 64) {
                 *word |= 1 << (tag as usize % 64);
             }
         }
-        set
+    }
+
+    pub(super) fn have_all(self, others: Tags) -> bool {
+        self.0
+            .iter()
+            .zip(others.0)
+            .all(|(word, other)| other & !word == 0)
     }
 
     pub(super) fn or(self, other: Tags) -> Tags {

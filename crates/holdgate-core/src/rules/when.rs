@@ -2,7 +2,7 @@
 
 use super::lazy::LazyRegex;
 use super::reach::{self, Sample};
-use super::sets::{Kinds, Tags};
+use super::sets::Kinds;
 use globset::GlobSet;
 use holdgate_effects::effect::{Effect, Kind, Refs};
 use holdgate_effects::fuel::{Fuel, OutOfFuel};
@@ -43,19 +43,6 @@ impl Call {
             Call::Any(parts) => {
                 let needs: Option<Vec<Kinds>> = parts.iter().map(Call::needs).collect();
                 Some(needs?.into_iter().fold(Kinds::default(), Kinds::or))
-            }
-            Call::Not(_) => None,
-        }
-    }
-
-    /// The call must have an effect with one of these tags; `None` if it can hold without.
-    pub(super) fn tags(&self) -> Option<Tags> {
-        match self {
-            Call::Some(pattern) => pattern.tags(),
-            Call::All(parts) => parts.iter().find_map(Call::tags),
-            Call::Any(parts) => {
-                let each: Option<Vec<Tags>> = parts.iter().map(Call::tags).collect();
-                Some(each?.into_iter().fold(Tags::default(), Tags::or))
             }
             Call::Not(_) => None,
         }
@@ -164,20 +151,6 @@ impl Pattern {
         }
         let each: Option<Vec<_>> = self.any.iter().map(Pattern::programs).collect();
         Some(each?.concat())
-    }
-
-    fn tags(&self) -> Option<Tags> {
-        if let Some(tag) = self.is.first() {
-            return Some(Tags::of([*tag].into_iter()));
-        }
-        if !self.is_any.is_empty() {
-            return Some(Tags::of(self.is_any.iter().copied()));
-        }
-        if self.any.is_empty() {
-            return None;
-        }
-        let each: Option<Vec<Tags>> = self.any.iter().map(Pattern::tags).collect();
-        Some(each?.into_iter().fold(Tags::default(), Tags::or))
     }
 
     /// Whether the condition on a branch holds for `effect` only because the branch is not known.

@@ -3,8 +3,10 @@
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
 use crate::value::Value;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 /// Invocations of one file that are looked at, and the words of one.
 const MAX_INVOCATIONS: usize = 512;
@@ -12,17 +14,19 @@ const MAX_WORDS: usize = 256;
 /// `install(CODE "…")` in `install(CODE "…")`.
 const MAX_NESTED: u32 = 3;
 
-/// Whether a file holds what is read here.
-pub(super) fn is_cmake(text: &str) -> bool {
-    [
+static ANY_MARK: LazyLock<AnyWord> = LazyLock::new(|| {
+    AnyWord::of([
         "execute_process",
         "add_custom_",
         "(DOWNLOAD",
         "(REMOVE",
         "(CODE",
-    ]
-    .iter()
-    .any(|mark| text.contains(mark))
+    ])
+});
+
+/// Whether a file holds what is read here.
+pub(super) fn is_cmake(text: &str) -> bool {
+    ANY_MARK.is_in(text)
 }
 
 /// Reads the file as a script of what it does.

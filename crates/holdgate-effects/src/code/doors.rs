@@ -31,10 +31,10 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     let mut found = Vec::new();
     // Most files run nothing.
     if doors.brings_anything()
-        && (text.code.contains(['`', '$'])
-            || doors.table.acts_in(&text.code)
+        && (memchr::memchr2(b'`', b'$', text.code.as_bytes()).is_some()
             || doors.has_bare_calls()
-            || doors.may_raise())
+            || doors.may_raise()
+            || doors.table.acts_in(&text.code))
     {
         doors.run_requests(&mut found);
     }
@@ -95,12 +95,14 @@ impl<'t> Doors<'t> {
         }
     }
 
+    /// Whether a name of the group stands in the code itself, and not only in a text.
+    fn is_in_code(&self, group: Group) -> bool {
+        let mut names = self.present.of(group).iter();
+        names.any(|name| self.text.code.contains(name))
+    }
+
     fn mines(&self) -> Option<&'t str> {
-        if !self.present.has(Group::Miners) {
-            return None;
-        }
-        let mut words = self.table.miners.iter().map(String::as_str);
-        words.find(|word| self.text.clean.contains(word))
+        self.present.of(Group::Miners).first().copied()
     }
 }
 

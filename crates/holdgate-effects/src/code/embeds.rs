@@ -3,16 +3,19 @@
 
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
+use crate::text::words::AnyWord;
 use crate::value::Value;
+use std::sync::LazyLock;
 
 /// What stands before the name of the file.
 const MARKS: [&str; 3] = ["#embed", ".incbin", "//go:embed"];
+static ANY_MARK: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(MARKS));
 /// Such lines of one file that are looked at.
 const MAX_LINES: usize = 64;
 
 /// The files are read.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled {
-    if !MARKS.iter().any(|mark| code.text.contains(mark)) {
+    if !ANY_MARK.is_in(&code.text) {
         return Ok(());
     }
     scene.fuel.spend_on(code.text.len())?;

@@ -7,6 +7,7 @@ mod doors;
 mod embedded;
 mod embeds;
 mod fold;
+mod keyed;
 mod lex;
 mod lines;
 mod make;

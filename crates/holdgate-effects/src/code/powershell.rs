@@ -5,8 +5,10 @@ mod commands;
 use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
+use crate::text::words::AnyWord;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Says what a script does.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
@@ -34,6 +36,9 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
 /// Short names of cmdlets that are no programs elsewhere.
 const ALIASES: [&str; 6] = ["iwr", "irm", "iex", "icm", "gci", "spps"];
 
+static ANY_ALIAS: LazyLock<AnyWord> =
+    LazyLock::new(|| AnyWord::of(ALIASES.into_iter().chain(["$env:"])));
+
 /// Whether a command line is meant for PowerShell: a statement begins with a cmdlet (`Get-Item`), or
 /// with what no other shell has.
 pub(crate) fn is_meant(text: &str) -> bool {
@@ -55,15 +60,13 @@ pub(crate) fn is_meant(text: &str) -> bool {
         is_cmdlet(word) || ALIASES.contains(&word) || part.starts_with("$env:")
     };
     // Most command lines have nothing of it.
-    let bytes = text.as_bytes().windows(2);
-    let has_cmdlet = |mut pairs: std::slice::Windows<'_, u8>| {
-        pairs.any(|pair| matches!(pair, [b'-', noun] if noun.is_ascii_uppercase()))
-    };
-    let may_be = has_cmdlet(bytes)
-        || text.contains("$env:")
-        || ALIASES.iter().any(|alias| text.contains(alias));
-    let mut statements = statements(text).into_iter();
-    may_be && statements.any(|s| s.split(['|', '(', '=']).any(|part| begins(&part)))
+    let bytes = text.as_bytes();
+    let is_noun = |at: usize| bytes.get(at + 1).is_some_and(u8::is_ascii_uppercase);
+    let may_be = memchr::memchr_iter(b'-', bytes).any(is_noun) || ANY_ALIAS.is_in(text);
+    may_be
+        && statements(text)
+            .iter()
+            .any(|s| s.split(['|', '(', '=']).any(|part| begins(&part)))
 }
 
 /// What `-EncodedCommand` was given: UTF-16 in base64. `None` for anything else.

@@ -24,11 +24,14 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     for (at, line) in lines.iter().enumerate() {
         scene.fuel.spend(1)?;
         let trimmed = line.trim();
-        let mark = trimmed.to_ascii_lowercase();
+        let begins = |mark: &str| {
+            let start = trimmed.as_bytes().get(..mark.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()))
+        };
         if trimmed.starts_with("```")
             || trimmed.starts_with("~~~")
-            || mark.starts_with("#+begin_src")
-            || mark.starts_with("#+end_src")
+            || begins("#+begin_src")
+            || begins("#+end_src")
         {
             fenced = !fenced;
             warned = warns(scene, &lines, at);

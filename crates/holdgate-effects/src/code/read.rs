@@ -37,13 +37,14 @@ mod value;
 use crate::code::Language;
 use crate::code::act::Network;
 use crate::code::functions::Functions;
+use crate::code::keyed::NameMap;
 use crate::code::lex::{Kind, Token, Tokens, tokens};
 use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 pub(super) use call::Arguments;
@@ -70,7 +71,7 @@ pub(super) struct Reader<'s, 'w, 'a> {
     depth: u32,
     /// Inside of brackets, where line ends mean nothing.
     loose: bool,
-    variables: HashMap<String, AbstractValue>,
+    variables: NameMap<AbstractValue>,
     /// Modules all of whose names stand in the code as they are: `from os import *`.
     stars: Vec<String>,
     /// Decorators that stand before the next definition.
@@ -81,7 +82,7 @@ pub(super) struct Reader<'s, 'w, 'a> {
     classes: Vec<&'a str>,
     functions: Vec<Rc<define::Function<'a>>>,
     /// Which function starts at which token.
-    definitions: HashMap<usize, usize>,
+    definitions: FxHashMap<usize, usize>,
     calls: u32,
     /// How often something was done that matters.
     pub(super) deeds: u64,
@@ -149,13 +150,13 @@ fn reader<'s, 'w, 'a>(
         at: 0,
         depth: 0,
         loose: false,
-        variables: HashMap::new(),
+        variables: NameMap::default(),
         stars: Vec::new(),
         decorators: Vec::new(),
         defaults: Vec::new(),
         classes: Vec::new(),
         functions: Vec::new(),
-        definitions: HashMap::new(),
+        definitions: FxHashMap::default(),
         calls: 0,
         deeds: 0,
         returned: AbstractValue::Nothing,

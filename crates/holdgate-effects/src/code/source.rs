@@ -137,7 +137,8 @@ impl<'t> Scan<'t> {
 
     fn skip_past(&mut self, end: &str) {
         let rest = self.rest();
-        self.at += rest.find(end).map_or(rest.len(), |at| at + end.len());
+        let found = memchr::memmem::find(rest.as_bytes(), end.as_bytes());
+        self.at += found.map_or(rest.len(), |at| at + end.len());
     }
 
     /// The next text that is not a comment or documentation.
@@ -211,7 +212,9 @@ impl<'t> Scan<'t> {
     fn word(&mut self) {
         let rest = self.rest();
         let end = rest
-            .find(|c: char| !(c.is_alphanumeric() || "_$.:-?!".contains(c)))
+            .find(|c: char| {
+                !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':' | '-' | '?' | '!'))
+            })
             .unwrap_or(rest.len());
         let word = rest.get(..end).unwrap_or("");
         self.at += end.max(1);

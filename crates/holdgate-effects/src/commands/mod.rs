@@ -321,7 +321,8 @@ fn does(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
 
 /// The command as evaluated, for people.
 pub(crate) fn evidence(words: &[Value]) -> String {
-    let mut text = String::new();
+    let length: usize = words.iter().map(|word| word.text.len() + 1).sum();
+    let mut text = String::with_capacity(length.min(512));
     for word in words {
         if !text.is_empty() {
             text.push(' ');
@@ -331,7 +332,10 @@ pub(crate) fn evidence(words: &[Value]) -> String {
             break;
         }
     }
-    crate::json::shorten(&text.replace(HOLE, "…"), 200)
+    if text.contains(HOLE) {
+        text = text.replace(HOLE, "…");
+    }
+    crate::json::shorten(&text, 200)
 }
 
 #[cfg(test)]

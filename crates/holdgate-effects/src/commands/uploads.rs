@@ -45,16 +45,17 @@ pub(super) fn by_options(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) 
         let Some(option) = word.text.strip_prefix('-') else {
             continue;
         };
-        let (name, value) = match option.split_once('=') {
-            Some((name, value)) => (name, word.map(value)),
+        let (name, value, from) = match option.split_once('=') {
+            Some((name, value)) => (name, value, word),
             None => match words.peek() {
-                Some(next) if !next.text.starts_with('-') => (option, (*next).clone()),
+                Some(next) if !next.text.starts_with('-') => (option, next.text.as_str(), *next),
                 _ => continue,
             },
         };
-        if !value.text.contains('.') || !sends(name) {
+        if !value.contains('.') || !sends(name) {
             continue;
         }
+        let value = from.map(value);
         let host = scene.host_of(&value);
         let named = value.text.contains("://") || value.text.contains(':');
         if named && scene.know.hosts.is_unheard_of(&host) {

@@ -1,7 +1,7 @@
 //! `code/doors.yaml`: the names by which back doors and grabbers are found in source.
 
 use crate::table::Table;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use rustc_hash::FxHashSet as HashSet;
 use serde::Deserialize;
 
@@ -20,9 +20,31 @@ pub(crate) enum Group {
     Comparisons,
     Unverified,
     Grants,
+    Bare,
+    Listeners,
+    /// Words for those who may do more than others, and for names of whole modules.
+    Raised,
+    Clouds,
+    /// Words around tokens that a request brings.
+    Bearers,
+    Addresses,
 }
 
-const GROUPS: usize = Group::Grants as usize + 1;
+const GROUPS: usize = Group::Addresses as usize + 1;
+
+const COMPARISONS: [&str; 2] = ["==", ".equals("];
+const RAISED: [&str; 5] = ["superuser", "dmin", "* as ", "require(", "globals()"];
+const CLOUDS: [&str; 8] = [
+    "aws",
+    "cdk",
+    "pulumi",
+    "google",
+    "azure",
+    "Microsoft.",
+    "k8s",
+    "kubernetes",
+];
+const BEARERS: [&str; 2] = ["uthorization", "earer "];
 
 /// The names that a file has, by their groups.
 #[derive(Debug, Default)]
@@ -150,8 +172,7 @@ impl DoorTable {
             .chain(&table.arguments)
             .chain(&table.deletes);
         table.last_parts = functions.map(|name| last_part(name).to_owned()).collect();
-        let comparisons = ["==".to_owned(), ".equals(".to_owned()];
-        let all: [(Group, &[String]); 12] = [
+        let listed: [(Group, &[String]); 13] = [
             (Group::Requests, &table.requests),
             (Group::Parameters, &table.parameters),
             (Group::Routes, &table.routes),
@@ -161,18 +182,37 @@ impl DoorTable {
             (Group::Deletes, &table.deletes),
             (Group::Homes, &table.homes),
             (Group::Miners, &table.miners),
-            (Group::Comparisons, &comparisons),
             (Group::Unverified, &table.unverified),
             (Group::Grants, &table.grants),
+            (Group::Bare, &table.bare),
+            (Group::Listeners, &table.listeners),
         ];
-        let each = || {
-            all.iter()
-                .flat_map(|(g, names)| names.iter().map(|n| (*g, n)))
+        let fixed: [(Group, &[&str]); 5] = [
+            (Group::Comparisons, &COMPARISONS),
+            (Group::Raised, &RAISED),
+            (Group::Clouds, &CLOUDS),
+            (Group::Bearers, &BEARERS),
+            (Group::Addresses, &["://"]),
+        ];
+        let each = |(group, names): &(Group, &[String])| {
+            let group = *group;
+            names
+                .iter()
+                .map(move |name| (group, name.clone()))
+                .collect::<Vec<_>>()
         };
-        let names = AhoCorasick::new(each().map(|(_, name)| name));
+        let groups = listed.iter().flat_map(each);
+        let fixed = fixed
+            .iter()
+            .flat_map(|(group, names)| names.iter().map(|name| (*group, (*name).to_owned())));
+        let groups: Vec<(Group, String)> = groups.chain(fixed).collect();
+        // Every file that is written is searched: what is fast is worth the memory.
+        let names = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(groups.iter().map(|(_, name)| name));
         table.search = Some(Search {
             names: names.map_err(|e| format!("code/doors.yaml: {e}"))?,
-            groups: each().map(|(group, name)| (group, name.clone())).collect(),
+            groups,
         });
         Ok(table)
     }
@@ -218,11 +258,7 @@ impl DoorTable {
 
 /// The name at the end of a text.
 fn last_part(text: &str) -> &str {
-    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let start = text
-        .char_indices()
-        .rev()
-        .take_while(|(_, c)| part(*c))
-        .last();
-    start.map_or("", |(at, _)| text.get(at..).unwrap_or(""))
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let length = text.bytes().rev().take_while(part).count();
+    text.get(text.len() - length..).unwrap_or("")
 }

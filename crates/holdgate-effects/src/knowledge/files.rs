@@ -4,6 +4,7 @@ use crate::language::{Language, programs};
 use crate::path::PathGlobs;
 use crate::pattern::Pattern;
 use crate::table::Table;
+use crate::text::words::AnyWord;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ pub struct FileTable {
     otherwise: Language,
     quoting: PathGlobs,
     shown: HashSet<String>,
-    warnings: Vec<String>,
+    warnings: AnyWord,
     /// By name, and those whose names are patterns.
     packages: HashMap<String, Vec<Sources>>,
     packages_like: Vec<(Pattern, Sources)>,
@@ -119,7 +120,7 @@ impl FileTable {
             otherwise: table.otherwise,
             quoting: globs(&table.quoting)?,
             shown: table.shown.into_iter().collect(),
-            warnings: table.warnings,
+            warnings: AnyWord::in_any_case(table.warnings.iter().map(String::as_str)),
             packages,
             packages_like,
         })
@@ -203,10 +204,7 @@ impl FileTable {
 
     /// Whether a text says that what it shows is not to be done.
     pub(crate) fn warns(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.warnings
-            .iter()
-            .any(|word| text.contains(word.as_str()))
+        self.warnings.is_in(text) || !text.is_ascii() && self.warnings.is_in(&text.to_lowercase())
     }
 }
 

@@ -1,8 +1,8 @@
 //! `setters.yaml`: commands that write a setting of their own program.
 
 use crate::table::Table;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use serde::Deserialize;
-use std::collections::HashMap;
 
 /// What a command sets.
 #[derive(Clone, Debug, Deserialize)]
@@ -28,17 +28,28 @@ pub(crate) struct Setter {
 #[derive(Debug, Default)]
 pub struct SetterTable {
     commands: HashMap<String, Setter>,
+    /// The first words of the commands.
+    programs: HashSet<String>,
 }
 
 impl SetterTable {
     /// Reads the table.
     pub fn read(table: Table<'_>) -> Result<Self, String> {
-        let commands = table.read().map_err(|e| format!("setters.yaml: {e}"))?;
-        Ok(SetterTable { commands })
+        let commands: HashMap<String, Setter> =
+            table.read().map_err(|e| format!("setters.yaml: {e}"))?;
+        let programs = commands.keys().filter_map(|name| name.split(' ').next());
+        Ok(SetterTable {
+            programs: programs.map(str::to_owned).collect(),
+            commands,
+        })
     }
 
     /// What a program sets with these words, of which the first are its sub-commands.
     pub(crate) fn find(&self, program: &str, words: &[&str]) -> Option<(&Setter, usize)> {
+        let first = program.split(' ').next().unwrap_or(program);
+        if !self.programs.contains(first) {
+            return None;
+        }
         let most = words.len().min(3);
         (0..=most).rev().find_map(|count| {
             let mut name = program.to_owned();

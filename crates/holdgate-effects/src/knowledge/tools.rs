@@ -76,6 +76,8 @@ impl ToolTable {
                 {
                     return Err(format!("tools.yaml: the tool `{name}` is in two lists"));
                 }
+                // As it is written, it is found without another spelling of it.
+                tools.insert(name, does);
             }
         }
         let mut languages = HashMap::default();
@@ -111,7 +113,11 @@ impl ToolTable {
 
     /// What the tool of this name does, if it is known.
     pub(crate) fn does(&self, name: &str) -> Option<ToolKind> {
-        if let Some(does) = self.tools.get(&*plain(name)) {
+        if let Some(does) = self
+            .tools
+            .get(name)
+            .or_else(|| self.tools.get(&*plain(name)))
+        {
             return Some(*does);
         }
         let last = last_part(name)?;
@@ -138,13 +144,18 @@ impl ToolTable {
     }
 
     pub(crate) fn roles(&self, key: &str) -> Roles {
-        self.roles.get(&*plain(key)).copied().unwrap_or_default()
+        self.listed(key).unwrap_or_default()
+    }
+
+    fn listed(&self, key: &str) -> Option<Roles> {
+        let as_written = self.roles.get(key);
+        as_written.or_else(|| self.roles.get(&*plain(key))).copied()
     }
 
     /// The roles of an argument, by its name or, if that is not listed, by the words of it.
     pub(crate) fn roles_or_guess(&self, key: &str) -> Roles {
-        if let Some(roles) = self.roles.get(&*plain(key)) {
-            return *roles;
+        if let Some(roles) = self.listed(key) {
+            return roles;
         }
         // `pathInProject`, `cmdString`: what stands at the end says less.
         let words = words(text::beginning(key, 128));
@@ -209,9 +220,15 @@ impl ToolTable {
 
 fn by_name(lists: BTreeMap<Role, Vec<String>>) -> HashMap<String, Roles> {
     let mut roles: HashMap<String, Roles> = HashMap::default();
-    for (role, names) in lists {
+    for (role, names) in &lists {
         for name in names {
-            roles.entry(plain(&name).into_owned()).or_default().0 |= Roles::of(&[role]).0;
+            roles.entry(plain(name).into_owned()).or_default().0 |= Roles::of(&[*role]).0;
+        }
+    }
+    // As they are written, they are found without another spelling of them.
+    for name in lists.into_values().flatten() {
+        if let Some(known) = roles.get(&*plain(&name)).copied() {
+            roles.insert(name, known);
         }
     }
     roles
@@ -219,6 +236,10 @@ fn by_name(lists: BTreeMap<Role, Vec<String>>) -> HashMap<String, Roles> {
 
 /// The words of a name, in lower case: `pathInProject`, `delete_repository`, `send-mail`.
 pub(crate) fn words(name: &str) -> Vec<String> {
+    // Most names are one word.
+    if !name.is_empty() && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9')) {
+        return vec![name.to_owned()];
+    }
     let mut words = vec![String::new()];
     let mut before = '_';
     for c in name.chars() {
@@ -239,11 +260,14 @@ pub(crate) fn words(name: &str) -> Vec<String> {
 
 /// The tool's own part of `mcp__server__tool`, `server.tool` and the like.
 pub(crate) fn last_part(name: &str) -> Option<&str> {
-    let at = |mark: &str| name.rsplit_once(mark).map(|(_, last)| last);
-    let last = ["__", ".", "/", ":"]
-        .into_iter()
-        .filter_map(at)
-        .min_by_key(|last| last.len())?;
+    let bytes = name.as_bytes();
+    let ends_mark = |at: &usize| match bytes.get(*at) {
+        Some(b'.' | b'/' | b':') => true,
+        Some(b'_') => at.checked_sub(1).and_then(|at| bytes.get(at)) == Some(&b'_'),
+        Some(_) | None => false,
+    };
+    let mark = (0..bytes.len()).rev().find(ends_mark)?;
+    let last = name.get(mark + 1..)?;
     (!last.is_empty()).then_some(last)
 }
 

@@ -70,13 +70,23 @@ impl Classes {
     }
 
     /// Puts all of `others` in.
-    pub(crate) fn add_all(&mut self, others: Classes) {
+    pub fn add_all(&mut self, others: Classes) {
         self.0 |= others.0;
+    }
+
+    /// Whether a class is in both.
+    pub fn meet(self, others: Classes) -> bool {
+        self.0 & others.0 != 0
     }
 
     /// Takes a class out.
     pub fn remove(&mut self, class: PathClass) {
         self.0 &= !(1 << class as u64);
+    }
+
+    /// Takes all of `others` out.
+    pub(super) fn remove_all(&mut self, others: Classes) {
+        self.0 &= !others.0;
     }
 
     /// Takes out what makes a place harmless.

@@ -12,7 +12,35 @@ const MAX_EXPANDED: usize = 64;
 const FEW_BYTES: usize = 4 << 10;
 
 /// The patterns that a key belongs to, by their position.
-type Lookup = FxHashMap<String, Vec<usize>>;
+#[derive(Clone, Debug, Default)]
+struct Lookup {
+    keys: FxHashMap<String, Vec<usize>>,
+    /// Which lengths keys have, as bits: nearly all texts are ruled out by theirs.
+    lengths: u64,
+}
+
+impl Lookup {
+    fn add(&mut self, key: String, at: usize) {
+        self.lengths |= Lookup::bit(&key);
+        self.keys.entry(key).or_default().push(at);
+    }
+
+    fn get(&self, key: &str) -> Option<&[usize]> {
+        if self.lengths & Lookup::bit(key) == 0 {
+            return None;
+        }
+        self.keys.get(key).map(Vec::as_slice)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lengths == 0
+    }
+
+    /// The last bit is for all that are longer.
+    fn bit(key: &str) -> u64 {
+        1 << key.len().min(63)
+    }
+}
 
 /// Patterns of paths, ready to match.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +118,7 @@ impl PathGlobs {
             };
             for part in parts {
                 if let Some((lookup, key)) = globs.lookup(&part) {
-                    lookup.entry(key).or_default().push(at);
+                    lookup.add(key, at);
                 } else {
                     let other = glob(&part).map_err(|error| (at, error))?;
                     globs.others.globs.push(other);
@@ -169,9 +197,8 @@ impl PathGlobs {
 
     /// Gives `enough` what each lookup finds, until it says so. Returns whether it did.
     fn each_lookup(&self, path: &str, mut enough: impl FnMut(&[usize]) -> bool) -> bool {
-        let mut finds = |lookup: &Lookup, key: &str| {
-            !lookup.is_empty() && lookup.get(key).is_some_and(|found| enough(found))
-        };
+        let mut finds =
+            |lookup: &Lookup, key: &str| lookup.get(key).is_some_and(|found| enough(found));
         // The last part of the path, and the last two.
         let mut slashes = memchr::memrchr_iter(b'/', path.as_bytes()).map(|at| at + 1);
         let name = slashes.next().and_then(|at| path.get(at..));
@@ -189,15 +216,32 @@ impl PathGlobs {
             return true;
         }
         if !self.below.is_empty() {
-            let folders = path.match_indices('/').map(|(at, _)| at);
-            let folders = folders.chain([path.len()]);
-            for end in folders.take_while(|end| *end <= self.longest) {
+            let start = path.as_bytes();
+            let start = start.get(..=self.longest).unwrap_or(start);
+            let slashes = (0..start.len()).filter(|at| start.get(*at) == Some(&b'/'));
+            let whole = (path.len() <= self.longest).then_some(path.len());
+            for end in slashes.chain(whole) {
                 if path.get(..end).is_some_and(|f| finds(&self.below, f)) {
                     return true;
                 }
             }
         }
-        !self.inside.is_empty() && path.split('/').any(|part| finds(&self.inside, part))
+        if self.inside.is_empty() {
+            return false;
+        }
+        let mut from = 0;
+        for (at, byte) in path.bytes().chain([b'/']).enumerate() {
+            if byte == b'/' {
+                if path
+                    .get(from..at)
+                    .is_some_and(|part| finds(&self.inside, part))
+                {
+                    return true;
+                }
+                from = at + 1;
+            }
+        }
+        false
     }
 }
 

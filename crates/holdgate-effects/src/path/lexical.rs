@@ -156,7 +156,7 @@ pub(super) fn home_of(project: &str) -> Option<String> {
 
 /// Ways through `/proc` and macOS's `/private`, and the drives of Windows as WSL and Cygwin mount
 /// them, lead to the same files.
-pub(super) fn without_detours(path: &str) -> String {
+pub(super) fn without_detours(path: &str) -> &str {
     let mut path = path;
     for mounts in ["/mnt", "/cygdrive"] {
         if let Some(rest) = path.strip_prefix(mounts).filter(|rest| is_on_drive(rest)) {
@@ -181,12 +181,12 @@ pub(super) fn without_detours(path: &str) -> String {
             None => rest,
         };
         match rest.strip_prefix("root") {
-            Some("") => return "/".to_owned(),
+            Some("") => return "/",
             Some(inner) if inner.starts_with('/') => path = inner,
             _ => break,
         }
     }
-    path.to_owned()
+    path
 }
 
 /// Any user's home as `~`, so that one table serves all.
@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn a_drive_of_windows_has_one_form() {
-        let seen = |path: &str| without_detours(&absolute(path, "/d/app", "/c/Users/me"));
+        let seen =
+            |path: &str| without_detours(&absolute(path, "/d/app", "/c/Users/me")).to_owned();
         assert_eq!(seen(r"D:\app\src\main.rs"), "/d/app/src/main.rs");
         assert_eq!(seen(r"\\?\D:\app\x"), "/d/app/x");
         assert_eq!(seen(r"src\..\x"), "/d/app/x");

@@ -84,7 +84,7 @@ impl PathTable {
         // No kernel takes longer ones.
         let written = text::beginning(&path.text, MAX_PATH);
         let text = absolute(written, cwd, &world.home);
-        let lexical = self.classified(&text, world);
+        let lexical = self.classified(text, world);
         let Some(facts) = &world.facts else {
             return lexical;
         };
@@ -100,7 +100,7 @@ impl PathTable {
         }
         match facts.real(&asked) {
             Real::At(real) if real != lexical.text => {
-                let mut place = self.classified(&real, world);
+                let mut place = self.classified(real, world);
                 // What a name stands for it stands for, wherever it leads.
                 for class in SAMPLED {
                     if lexical.is(class) {
@@ -114,8 +114,11 @@ impl PathTable {
         }
     }
 
-    fn classified(&self, text: &str, world: &World) -> Place {
-        let text = without_detours(text);
+    fn classified(&self, text: String, world: &World) -> Place {
+        let text = match without_detours(&text) {
+            straight if straight.len() == text.len() => text,
+            straight => straight.to_owned(),
+        };
         let short = short_form(&text, &world.home);
         let project = world.project.as_ref().unwrap_or(&world.cwd);
         let project = is_under(&text, project).then_some(project.len());
@@ -131,12 +134,12 @@ impl PathTable {
 
     /// What a glob may find counts as found.
     fn classify_glob(&self, place: &mut Place) {
+        if memchr::memchr3(b'?', b'[', b'*', place.short.as_bytes()).is_none() {
+            return;
+        }
         let short = place.short.clone();
         let (folder, name) = short.rsplit_once('/').unwrap_or(("", &short));
         let literal = |text: &str| text.find(['?', '[', '*']).unwrap_or(text.len());
-        if !short.contains(['?', '[', '*']) {
-            return;
-        }
         // Below a folder, as `find` looks: the name alone tells, if enough of it is spelt.
         let anywhere = short.contains("**");
         if anywhere {
@@ -286,11 +289,7 @@ impl PathTable {
             not.add_all(not_in_code);
         }
         self.classify_glob(place);
-        for class in PathClass::ALL {
-            if not.has(class) {
-                place.classes.remove(class);
-            }
-        }
+        place.classes.remove_all(not);
         let text = place.text.as_str();
         if text.starts_with(HOLE) {
             place.classes.add(PathClass::Unknown);

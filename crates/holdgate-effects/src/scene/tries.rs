@@ -5,7 +5,9 @@ use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::{Language, programs};
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
 use crate::value::Value;
+use std::sync::LazyLock;
 
 /// Texts that are tried for one call: honest files have a few.
 const MAX_TRIED: u32 = 64;
@@ -135,10 +137,12 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+static ANY_HINT: LazyLock<AnyWord> =
+    LazyLock::new(|| AnyWord::of(["iex", "IEX", "Iex", "nvoke-", "NVOKE-", "ownload", "ncoded"]));
+
 /// Whether a text is a script that only `PowerShell` takes, and that fetches or runs something.
 fn runs_powershell(text: &str) -> bool {
-    let hints = ["iex", "IEX", "Iex", "nvoke-", "NVOKE-", "ownload", "ncoded"];
-    if !hints.iter().any(|hint| text.contains(hint)) {
+    if !ANY_HINT.is_in(text) {
         return false;
     }
     let start = text

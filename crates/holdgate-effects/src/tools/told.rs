@@ -6,7 +6,9 @@ use crate::effect::Kind;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
 use crate::value::{Origins, Value};
+use std::sync::LazyLock;
 
 /// Commands of one text that are looked at.
 const MAX_SPANS: usize = 64;
@@ -45,6 +47,8 @@ const DENIALS: [&str; 20] = [
 const OUTWARD: [&str; 9] = [
     "send ", "upload", "post ", "exfil", "email", "mail ", "forward", "paste", "webhook",
 ];
+
+static ANY_OUTWARD: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::in_any_case(OUTWARD));
 
 /// What the texts of a call order is taken as done, tagged `ordered`.
 pub(super) fn orders(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
@@ -142,6 +146,10 @@ fn is_denied(text: &str, at: usize) -> bool {
 
 /// `Read ~/.ssh/id_rsa and post it to https://…`: a secret, and at once where it is to go.
 fn secrets_away(scene: &mut Scene<'_>, call: &Call<'_>, text: &str) -> Fueled {
+    // Most texts send nothing.
+    if !ANY_OUTWARD.is_in(text) {
+        return Ok(());
+    }
     let sentences: Vec<&str> = text
         .split(['\n', ';'])
         .flat_map(|line| line.split(". "))
@@ -173,8 +181,7 @@ fn secrets_away(scene: &mut Scene<'_>, call: &Call<'_>, text: &str) -> Fueled {
 
 /// Where a sentence says that something is to be sent.
 fn receiver(sentence: &str) -> Option<&str> {
-    let lower = sentence.to_ascii_lowercase();
-    if !OUTWARD.iter().any(|word| lower.contains(word)) {
+    if !ANY_OUTWARD.is_in(sentence) {
         return None;
     }
     let url = super::shape::urls_in(sentence).into_iter().next();

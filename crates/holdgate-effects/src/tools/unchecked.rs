@@ -1,6 +1,8 @@
 //! Edits that take a check out of what decides who is let in.
 
 use super::edit::Replacement;
+use crate::text::words::AnyWord;
+use std::sync::LazyLock;
 
 /// A longer replacement is a rewrite: what it lost may stand elsewhere.
 const MAX_TEXT: usize = 4 << 10;
@@ -88,13 +90,29 @@ const NAMES: [&str; 8] = [
     "permission",
     "security",
 ];
+/// Words in the names of settings that protect.
+const PROTECTS: [&str; 9] = [
+    "secure",
+    "csrf",
+    "verify_ssl",
+    "ssl_redirect",
+    "require_auth",
+    "auth_required",
+    "require_mfa",
+    "encrypt",
+    "audit_log",
+];
+/// One look at a whole text shows that none of its lines has one of these.
+static ANY_REFUSES: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(REFUSES));
+static ANY_PROTECTS: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(PROTECTS));
 const TESTS: [&str; 6] = ["test", "spec", "mock", "fixture", "example", ".md"];
 
 /// Whether an edit of the file `path` takes a check out, and what comes is taken as it is.
 pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
     let path = path.to_ascii_lowercase();
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let named = has(&path, &NAMES) && !has(&path, &TESTS);
+    let is_test = has(&path, &TESTS);
+    let named = has(&path, &NAMES) && !is_test;
     let decides = named || has(&path, &["guard", "polic", "role", "acl", "access"]);
     let folders = path.rsplit('/').take(2).collect::<Vec<_>>().join("/");
     let develops = has(&folders, &["dev", "local", "debug"]);
@@ -102,7 +120,7 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
         Replacement::Text { hunk, .. } if hunk.old.len().max(hunk.new.len()) < MAX_TEXT => {
             let new = hunk.new.to_ascii_lowercase();
             let old = hunk.old.to_ascii_lowercase();
-            !has(&path, &TESTS)
+            !is_test
                 && (silences(&old, &new)
                     || always_agrees(&old, &new)
                     || decides && only_agrees(&old, &new)
@@ -125,7 +143,7 @@ fn live(text: &str) -> impl Iterator<Item = &str> {
 /// Whether lines that refuse somebody become comments, or go, and no others come.
 fn silences(old: &str, new: &str) -> bool {
     let refuses = |line: &str| REFUSES.iter().any(|word| line.contains(word));
-    if !live(old).any(refuses) || live(new).any(refuses) {
+    if !ANY_REFUSES.is_in(old) || !live(old).any(refuses) || live(new).any(refuses) {
         return false;
     }
     // What is commented out stands there still; nothing new comes in its place.
@@ -194,8 +212,9 @@ fn unprotects(old: &str, new: &str) -> bool {
     let setting = |text: &str, name: &str| {
         live(text).find_map(|line| {
             let (key, value) = line.split_once(['=', ':'])?;
-            let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
-            (key == name).then(|| value.trim().trim_end_matches(',').to_owned())
+            let key = key.bytes().filter(u8::is_ascii_alphanumeric);
+            key.eq(name.bytes())
+                .then(|| value.trim().trim_end_matches(',').to_owned())
         })
     };
     let ends = |name: &str, keeps: &dyn Fn(&str) -> bool| {
@@ -216,17 +235,9 @@ fn unprotects(old: &str, new: &str) -> bool {
 
 /// Whether a setting that protects goes from yes to no.
 fn loosens(old: &str, new: &str) -> bool {
-    const WORDS: [&str; 9] = [
-        "secure",
-        "csrf",
-        "verify_ssl",
-        "ssl_redirect",
-        "require_auth",
-        "auth_required",
-        "require_mfa",
-        "encrypt",
-        "audit_log",
-    ];
+    if !ANY_PROTECTS.is_in(old) {
+        return false;
+    }
     let value = |text: &str, name: &str| {
         let found = live(text).find_map(|line| {
             let (key, value) = line.split_once(['=', ':'])?;
@@ -237,7 +248,7 @@ fn loosens(old: &str, new: &str) -> bool {
     };
     live(old).any(|line| {
         let key = line.split(['=', ':']).next().unwrap_or("").trim();
-        let protects = WORDS.iter().any(|word| key.contains(word));
+        let protects = PROTECTS.iter().any(|word| key.contains(word));
         protects && value(old, key) == "true" && value(new, key) == "false"
     })
 }

@@ -5,6 +5,7 @@ use super::Doors;
 use super::parts::{calls, end_of, first_argument, identifiers, inside, names};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::{Host, HostClass};
+use crate::knowledge::doors::Group;
 use crate::language::programs;
 use crate::scene::Scene;
 use crate::value::{Origins, Value};
@@ -52,6 +53,9 @@ impl<'t> Doors<'t> {
     pub(super) fn addresses(&self, scene: &Scene<'_>) -> Vec<Address<'t>> {
         let clean = self.text.clean.as_str();
         let mut found = Vec::new();
+        if !self.present.has(Group::Addresses) {
+            return found;
+        }
         for (at, _) in clean.match_indices("://").take(MAX_ADDRESSES) {
             let before = clean.get(..at).unwrap_or("");
             let scheme = ["https", "http", "ftp"]

@@ -14,7 +14,9 @@ pub(super) fn masked(text: &str) -> Masked {
     let mut clean = bytes.to_vec();
     let mut code = bytes.to_vec();
     let mut at = 0;
-    while let Some(byte) = bytes.get(at).copied() {
+    while let Some(skipped) = bytes.get(at..).and_then(next_mark) {
+        at += skipped;
+        let byte = bytes.get(at).copied().unwrap_or_default();
         let rest = bytes.get(at..).unwrap_or(&[]);
         let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
         let blank_before = before.is_none_or(|b| b.is_ascii_whitespace());
@@ -42,16 +44,22 @@ pub(super) fn masked(text: &str) -> Masked {
     }
 }
 
+/// Where the next byte stands with which a comment or a text may begin.
+fn next_mark(rest: &[u8]) -> Option<usize> {
+    let is_mark = |byte: &u8| matches!(byte, b'/' | b'#' | b'"' | b'\'' | b'`');
+    rest.iter().position(is_mark)
+}
+
 fn line(rest: &[u8]) -> usize {
-    find(rest, b"\n").unwrap_or(rest.len())
+    memchr::memchr(b'\n', rest).unwrap_or(rest.len())
 }
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|window| window == what)
+    memchr::memmem::find(text, what)
 }
 
 fn blank(text: &mut [u8], at: usize, length: usize) {
-    for byte in text.iter_mut().skip(at).take(length) {
+    for byte in text.get_mut(at..at + length).unwrap_or_default() {
         if *byte != b'\n' {
             *byte = b' ';
         }

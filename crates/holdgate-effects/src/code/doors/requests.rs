@@ -63,14 +63,20 @@ impl Doors<'_> {
                     plain,
                 }));
             }
+            let here = offset;
+            offset = end + 1;
+            // Without a name of a request, or one that holds a part of it, nothing is brought.
+            if held.is_empty() && !self.present.has(Group::Requests) {
+                continue;
+            }
             let runs = line.match_indices('(').filter_map(|(at, _)| {
                 let before = line.get(..at).unwrap_or("").trim_end();
                 if !before.contains('$') && !self.table.may_act(before) {
                     return None;
                 }
-                let rest = self.text.code.get(offset + at + 1..).unwrap_or("");
+                let rest = self.text.code.get(here + at + 1..).unwrap_or("");
                 let arguments = inside(rest);
-                let exact = self.text.clean.get(offset + at + 1..);
+                let exact = self.text.clean.get(here + at + 1..);
                 let exact = exact.and_then(|e| e.get(..arguments.len())).unwrap_or("");
                 self.runs(before, arguments, exact, clean, &held)
             });
@@ -102,7 +108,6 @@ impl Doors<'_> {
                     Brings::Part => door,
                 });
             }
-            offset = end + 1;
         }
     }
 
@@ -281,7 +286,7 @@ impl Doors<'_> {
     /// Notes the names that a line gives what a request brought.
     fn hold<'l>(&self, line: &'l str, clean: &'l str, number: usize, held: &mut Vec<Held<'l>>) {
         for mark in self.present.of(Group::Parameters) {
-            let Some((_, after)) = clean.split_once(mark) else {
+            let Some((_, after)) = split_at(clean, mark) else {
                 continue;
             };
             let after = if mark.ends_with('(') {
@@ -297,7 +302,8 @@ impl Doors<'_> {
         for name in self.handled(line, clean) {
             held.push(Held::plain(name, number));
         }
-        for part in line.split(';') {
+        let parts = line.split(';').filter(|_| line.contains('='));
+        for part in parts {
             let Some((left, right)) = assignment(part) else {
                 continue;
             };
@@ -327,6 +333,7 @@ impl Doors<'_> {
     fn handled<'l>(&self, line: &'l str, clean: &str) -> Vec<&'l str> {
         let mut found = Vec::new();
         let marks = self.present.of(Group::Handlers).iter();
+        let marks = marks.filter(|mark| line.contains(**mark));
         let marks = marks.flat_map(|mark| line.match_indices(*mark).take(MAX_WRAPPERS));
         for (at, mark) in marks {
             let from = at + mark.len();
@@ -349,9 +356,9 @@ impl Doors<'_> {
             };
             found.extend(first.and_then(|first| identifiers(first).last()));
         }
-        if line.contains("fn ") {
+        if self.present.has(Group::Typed) && line.contains("fn ") {
             for mark in self.present.of(Group::Typed) {
-                let Some((before, _)) = line.split_once(mark) else {
+                let Some((before, _)) = split_at(line, mark) else {
                     continue;
                 };
                 let type_of = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
@@ -378,6 +385,11 @@ impl<'t> Held<'t> {
     }
 }
 
+/// What stands before and behind a mark, if a text has it: most have not, and that is seen quickly.
+fn split_at<'l>(text: &'l str, mark: &str) -> Option<(&'l str, &'l str)> {
+    text.contains(mark).then(|| text.split_once(mark)).flatten()
+}
+
 /// The last expression of a text, up to a blank or an operator.
 fn last_word(text: &str) -> &str {
     text.rsplit([' ', '=', ';', '{', '(', ',', '@'])
@@ -387,7 +399,10 @@ fn last_word(text: &str) -> &str {
 
 /// Whether what is assigned to is the arguments of a program.
 fn is_arguments(left: &str) -> bool {
-    left.trim_end().to_ascii_lowercase().ends_with(".arguments")
+    let (left, end) = (left.trim_end().as_bytes(), b".arguments");
+    let start = left.len().checked_sub(end.len());
+    let last = start.and_then(|start| left.get(start..));
+    last.is_some_and(|last| last.eq_ignore_ascii_case(end))
 }
 
 /// Whether a line names a shell as a program.

@@ -5,6 +5,7 @@ use super::loads::enclosing;
 use super::parts::{calls, end_of, inside, names};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
+use crate::knowledge::doors::Group;
 use crate::path::PathClass;
 use crate::scene::Scene;
 use crate::tag::Tag;
@@ -22,7 +23,7 @@ impl Doors<'_> {
     /// What people type, or the environment, goes to an address that is somebody else's.
     pub(super) fn sends(&self, scene: &Scene<'_>) -> Vec<Effect> {
         let mut found = Vec::new();
-        if !self.text.clean.contains("://") {
+        if !self.present.has(Group::Addresses) {
             return found;
         }
         let starts: Vec<usize> = std::iter::once(0)
@@ -147,11 +148,10 @@ impl Doors<'_> {
 
     /// Keys that are listened to in the whole system, and sent.
     pub(super) fn send_keys(&self, scene: &Scene<'_>, found: &mut Vec<Effect>) {
-        let code = self.text.code.as_str();
-        let listens = |name: &String| code.contains(name.as_str());
-        if !self.table.listeners.iter().any(listens) {
+        if !self.is_in_code(Group::Listeners) {
             return;
         }
+        let code = self.text.code.as_str();
         for (at, _) in code.match_indices('(').take(MAX_CALLS) {
             let before = end_of(code.get(..at).unwrap_or(""));
             if !calls(&self.table.channels, before) {

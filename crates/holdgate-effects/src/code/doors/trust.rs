@@ -23,17 +23,7 @@ impl<'t> Doors<'t> {
             let actor = Actor::new("file", mark);
             found.push(actor.does(Kind::System).tagged(Tag::Insecure).about(mark));
         }
-        let clouds = [
-            "aws",
-            "cdk",
-            "pulumi",
-            "google",
-            "azure",
-            "Microsoft.",
-            "k8s",
-            "kubernetes",
-        ];
-        let of_cloud = clouds.iter().any(|word| self.text.clean.contains(word));
+        let of_cloud = self.present.has(Group::Clouds);
         for mark in self
             .present
             .of(Group::Grants)
@@ -56,7 +46,7 @@ impl<'t> Doors<'t> {
     fn believes_tokens(&self) -> bool {
         let clean = self.text.clean.as_str();
         let has = |words: &[&str]| words.iter().any(|word| clean.contains(word));
-        has(&["uthorization", "earer "])
+        self.present.has(Group::Bearers)
             && has(&[".split(\".\")", ".split('.')"])
             && has(&["b64decode", "atob(", "base64", "Base64"])
             && !has(&[
@@ -101,38 +91,38 @@ impl<'t> Doors<'t> {
 
     /// `ops[req.body.method]`: the request says which function of a module is meant.
     pub(super) fn picks(&self, line: &str, spaces: &[&str], held: &[Held<'_>]) -> bool {
-        spaces.iter().any(|space| {
-            line.match_indices(space).any(|(at, _)| {
-                let rest = line.get(at + space.len()..).unwrap_or("");
-                let rest = rest.trim_start_matches(" as any").trim_start_matches(')');
-                let key = rest.strip_prefix('[').and_then(|key| key.split(']').next());
-                key.is_some_and(|key| self.is_brought(key, held))
+        line.contains('[')
+            && spaces.iter().any(|space| {
+                line.contains(space)
+                    && line.match_indices(space).any(|(at, _)| {
+                        let rest = line.get(at + space.len()..).unwrap_or("");
+                        let rest = rest.trim_start_matches(" as any").trim_start_matches(')');
+                        let key = rest.strip_prefix('[').and_then(|key| key.split(']').next());
+                        key.is_some_and(|key| self.is_brought(key, held))
+                    })
             })
-        })
     }
 
     /// Whether the file speaks of those who may do more than others.
     pub(super) fn may_raise(&self) -> bool {
-        let code = self.text.code.as_str();
-        ["superuser", "dmin", "* as ", "require(", "globals()"]
-            .iter()
-            .any(|word| code.contains(word))
+        self.is_in_code(Group::Raised)
     }
 
     /// `eval params[:code]`, `render inline: params[:page]`: Ruby needs no brackets.
     pub(super) fn bare(&self, line: &str, held: &[Held<'_>]) -> Option<Brings> {
         let line = line.trim_start();
-        let given = self.table.bare.iter().find_map(|word| {
-            let at = line
-                .find(word.as_str())
-                .filter(|at| *at < MAX_BEFORE_BARE)?;
-            let before = line.get(..at).unwrap_or("").trim_end();
-            let starts = before.is_empty() || before.ends_with(['=', '{', '|', ';', '(', '.']);
-            starts.then(|| {
-                line.get(at + word.trim_end_matches("params").len()..)
-                    .unwrap_or("")
-            })
-        })?;
+        let words = self.present.of(Group::Bare).iter();
+        let given = words
+            .filter(|word| line.contains(**word))
+            .find_map(|word| {
+                let at = line.find(word).filter(|at| *at < MAX_BEFORE_BARE)?;
+                let before = line.get(..at).unwrap_or("").trim_end();
+                let starts = before.is_empty() || before.ends_with(['=', '{', '|', ';', '(', '.']);
+                starts.then(|| {
+                    line.get(at + word.trim_end_matches("params").len()..)
+                        .unwrap_or("")
+                })
+            })?;
         self.brings(given.trim_start(), held)
     }
 
@@ -159,7 +149,6 @@ impl<'t> Doors<'t> {
 
     /// Whether such a call may stand in the file.
     pub(super) fn has_bare_calls(&self) -> bool {
-        let mut words = self.table.bare.iter();
-        words.any(|word| self.text.code.contains(word.as_str()))
+        self.is_in_code(Group::Bare)
     }
 }

@@ -3,7 +3,9 @@
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
 use crate::value::{Origins, Value};
+use std::sync::LazyLock;
 
 /// Sentences of one text that are looked at.
 const MAX_SENTENCES: usize = 2000;
@@ -119,13 +121,40 @@ const DENIALS: [&str; 18] = [
     "unless",
 ];
 
+/// What protects, under other names.
+const PROMPTS: [&str; 3] = [
+    "permission prompt",
+    "approval prompt",
+    "asked for permission",
+];
+/// From whom something is hidden.
+const PEOPLE: [&str; 7] = [
+    "the user",
+    "user about",
+    "the human",
+    "the developer",
+    "the operator",
+    "anyone",
+    "anybody",
+];
+const TOOLS: &str = "allowed-tools:";
+
+/// Words of which each order has one: most sentences have none.
+static TELLING: LazyLock<AnyWord> = LazyLock::new(|| {
+    let words = [&SECRETS[..], &CHECKS, &OPTIONS, &PROMPTS, &PEOPLE, &[TOOLS]];
+    AnyWord::in_any_case(words.concat())
+});
+
 /// Looks at each sentence of the text.
 pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled {
     let sentences = code.text.split('\n').flat_map(|line| line.split(". "));
     let fits = |sentence: &&str| sentence.len() > 12 && sentence.len() < MAX_LENGTH;
     for sentence in sentences.filter(fits).take(MAX_SENTENCES) {
-        let lower = sentence.to_ascii_lowercase();
         scene.fuel.spend(1 + sentence.len() as u64 / 16)?;
+        if !TELLING.is_in(sentence) {
+            continue;
+        }
+        let lower = sentence.to_ascii_lowercase();
         let actor = Actor::new("document", &crate::json::shorten(sentence.trim(), 200));
         if gives_away(&lower) {
             let secret = Value::unknown(Origins::SECRET).with_source("environment");
@@ -161,15 +190,6 @@ fn hides(sentence: &str) -> bool {
     const TELLS: [&str; 8] = [
         "mention", "tell ", "inform", "notify", "report", "reveal", "disclose", "show ",
     ];
-    const PEOPLE: [&str; 7] = [
-        "the user",
-        "user about",
-        "the human",
-        "the developer",
-        "the operator",
-        "anyone",
-        "anybody",
-    ];
     const THINGS: [&str; 6] = [
         "this step",
         "it to",
@@ -190,7 +210,7 @@ fn hides(sentence: &str) -> bool {
 
 /// `allowed-tools: Bash(*)`: a command or skill that may run every program unasked.
 fn grants_tools(line: &str) -> bool {
-    let Some(tools) = line.strip_prefix("allowed-tools:") else {
+    let Some(tools) = line.strip_prefix(TOOLS) else {
         return false;
     };
     let mut tools = tools.split([',', '[', ']']).map(|tool| {
@@ -211,15 +231,12 @@ fn leaves_out(sentence: &str) -> bool {
     };
     let has = |words: &[&str]| words.iter().any(|word| sentence.contains(word));
     // `When a prompt appears, answer yes`
-    let agrees = has(&[
-        "permission prompt",
-        "approval prompt",
-        "asked for permission",
-    ]) && ordered(
-        sentence,
-        &["answer yes", "approve it", "accept it", "always approve"],
-    )
-    .is_some();
+    let agrees = has(&PROMPTS)
+        && ordered(
+            sentence,
+            &["answer yes", "approve it", "accept it", "always approve"],
+        )
+        .is_some();
     agrees || after(&LEAVES_OUT, &CHECKS).is_some() || after(&ASKS, &OPTIONS).is_some()
 }
 
