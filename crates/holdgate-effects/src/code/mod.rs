@@ -11,6 +11,7 @@ mod lex;
 mod lines;
 mod make;
 mod markup;
+mod meson;
 mod other;
 pub(crate) mod powershell;
 mod prose;

@@ -356,6 +356,13 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
             scene.emit(effect.with(host).about(&content.text))?;
         }
         scene.remotes.insert(remote.to_owned(), content.clone());
+        if lower.ends_with(".pushurl") {
+            let effect = actor
+                .does(Kind::Vcs)
+                .tagged(Tag::Remote)
+                .tagged(Tag::SetUrl);
+            scene.emit(effect.about(&format!("{key}={}", content.text)))?;
+        }
     }
     if lower.starts_with("remote.") {
         let setting = lower.rsplit('.').next().unwrap_or("");

@@ -93,6 +93,13 @@ impl Scene<'_> {
 
     fn touches_place(&mut self, actor: &Actor, path: &Value) -> Fueled {
         let place = self.place(path);
+        if place.is(PathClass::Sensor) {
+            // No name but that of a device leads there, and a program that is given one uses it.
+            let suspect = self.marks.pop();
+            let done = self.emit(actor.does(Kind::Read).at(place).of(path));
+            self.marks.extend(suspect);
+            return done;
+        }
         if !is_sensitive(&place) {
             return Ok(());
         }

@@ -118,6 +118,7 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
             statement(node, found);
             cluster(node, found);
             kept_data(members, found);
+            expiring(node, at, found);
             if !at.outgoing {
                 network::rule(node, at, found);
             }
@@ -222,6 +223,14 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
             found.push((Tag::Public, format!("a role: {}", who.join(", "))));
         }
     }
+    if kind.ends_with("WebhookConfiguration") {
+        for hook in node.get("webhooks").and_then(Json::as_array).unwrap_or(&[]) {
+            let url = hook.get("clientConfig").and_then(|c| c.get_str("url"));
+            if let Some(url) = url.filter(|url| !is_own_address(url)) {
+                found.push((Tag::Elevate, format!("{url} decides about every object")));
+            }
+        }
+    }
     if kind == "Service" && network::is_open_service(node) {
         let name = node.get("metadata").and_then(|m| m.get_str("name"));
         let text = format!(
@@ -252,6 +261,14 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
     }
 }
 
+/// Whether an address is of this machine or of the cluster.
+fn is_own_address(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or(url);
+    let host = host.split(['/', ':']).next().unwrap_or("");
+    let ends = [".svc", ".local", ".internal", "localhost", "127.0.0.1"];
+    ends.iter().any(|end| host.ends_with(end)) || host.starts_with("10.") || host.contains('{')
+}
+
 /// Data that neither a backup nor a lock keeps: one alone is usual where things are tried.
 fn kept_data(members: &[(Cow<'_, str>, Json<'_>)], found: &mut Found) {
     let value = |name: &str| {
@@ -268,6 +285,47 @@ fn kept_data(members: &[(Cow<'_, str>, Json<'_>)], found: &mut Found) {
     if unlocked && value("backupretentionperiod").is_some_and(zero) {
         let text = "neither backups nor a lock keep the data".to_owned();
         found.push((Tag::SecurityOff, text));
+    }
+}
+
+/// Fewer days than this keep nothing that somebody may want back.
+const SOON: u32 = 7;
+
+/// A rule by which all objects of a bucket go away within days: neither a prefix nor a filter names some.
+fn expiring(node: &Json<'_>, at: At<'_>, found: &mut Found) {
+    let near = |name: &str| lower(name).contains("lifecycle");
+    if !near(at.resource) && !near(at.key) && !lower(at.resource).contains("bucket") {
+        return;
+    }
+    let number = |node: Option<&Json<'_>>, name: &str| {
+        let node = node?;
+        let node = node.as_array().and_then(<[_]>::first).unwrap_or(node);
+        node.get(name)?.text().parse::<u32>().ok()
+    };
+    let deletes = node
+        .get("action")
+        .is_some_and(|action| action.text().contains("Delete"));
+    let by_age = number(node.get("condition"), "age").filter(|_| deletes);
+    let by_days = number(node.get("expiration"), "days");
+    let days = by_days
+        .or(number(Some(node), "ExpirationInDays"))
+        .or(by_age);
+    let text = |name: &str| node.get(name).map(Json::text).unwrap_or_default();
+    let narrows = |name: &&str| {
+        // Of a filter that is empty only the name of its member is left.
+        text(name)
+            .replace("prefix", "")
+            .contains(char::is_alphanumeric)
+    };
+    let narrow = ["prefix", "filter", "Prefix", "TagFilters", "tags"];
+    let chosen = ["matches_", "num_newer_versions", "with_state"];
+    let condition = text("condition");
+    if days.is_some_and(|days| days < SOON)
+        && !narrow.iter().any(narrows)
+        && !chosen.iter().any(|word| condition.contains(word))
+    {
+        let text = "everything in the bucket expires within days".to_owned();
+        found.push((Tag::Delete, text));
     }
 }
 

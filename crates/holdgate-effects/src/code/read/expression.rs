@@ -127,6 +127,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return Ok(AbstractValue::Number(number));
         }
         let combined = match word {
+            // Ruby's `folder + 'name'`
+            "+" if matches!(&left, AbstractValue::Object(o) if o.kind == "Path") => {
+                let path = self.path_joined(&[left.clone(), right], true)?;
+                AbstractValue::object("Path", path)
+            }
             "+" | "." | ".." | "<<" | "~" => return self.joined(left, &right),
             "%" => match &left {
                 AbstractValue::Text(format) if !matches!(self.language, Language::JavaScript) => {
@@ -155,6 +160,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => self.mixed(&left, &right)?,
             },
+            "||" | "or" if gives_up(&right) => left,
             "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
             "&&" | "and" => right,
             "|" | "^" | "-" | "&" | ">>" | "**" | "//" => self.mixed(&left, &right)?,
@@ -381,5 +387,14 @@ impl<'a> Reader<'_, '_, 'a> {
             return self.function_value(parameters, self.at + 1, close, false);
         }
         self.expression_function(parameters, end)
+    }
+}
+
+/// Whether nothing is made, since the code ends there.
+fn gives_up(thing: &AbstractValue) -> bool {
+    match thing {
+        AbstractValue::Name(name) => names::gives_up(name),
+        AbstractValue::Object(object) => names::gives_up(&object.kind),
+        _ => false,
     }
 }
