@@ -145,6 +145,8 @@ const ACCOUNTS: [&str; 7] = [
     "--account-ids",
     "--principals",
 ];
+/// A day in seconds.
+const DAY: u32 = 86_400;
 /// More machines at once than a test needs.
 const MANY: u32 = 10;
 
@@ -257,6 +259,9 @@ fn by_values(text: &str) -> Vec<Tag> {
         && has(&["expiration:{", "action:{type:delete", "expiration={"])
         && !has(&["prefix:a", "tag:{", "key:"])
         && !has_prefix(text);
+    // Seconds after which a table of `BigQuery` goes away.
+    let mut soon = text.split("expiration").skip(1).filter_map(number_at);
+    let expires = expires || soon.any(|seconds| (1..DAY).contains(&seconds));
     if expires || has(&NOTHING_KEPT) {
         tags.push(Tag::Delete);
     }

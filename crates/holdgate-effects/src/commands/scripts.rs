@@ -1,7 +1,7 @@
 //! Files that programs run or apply: scripts with their arguments, and patches.
 
 use super::units::Run;
-use crate::effect::{Actor, Kind};
+use crate::effect::Kind;
 use crate::language::Language;
 use crate::path::PathClass;
 use crate::scene::{ARGUMENTS, Fueled, Scene};

@@ -120,6 +120,10 @@ fn paths_in(word: &str) -> Vec<&str> {
         if let Some((_, path)) = part.split_once(':').filter(|_| !part.contains("://")) {
             parts.push(path);
         }
+        // `av://v4l2:/dev/video0`
+        if let Some(at) = part.rfind(":/dev/") {
+            parts.push(part.get(at + 1..).unwrap_or(""));
+        }
         if let Some((_, path)) = part.split_once("file:/") {
             parts.push(path.trim_start_matches('/'));
         }

@@ -60,7 +60,11 @@ impl Reader<'_, '_, '_> {
             // `createRequire(folder)('./file')`
             AbstractValue::Object(object) if object.kind == "Require" => {
                 let mut arguments = arguments;
-                let folder = object.text.map(super::parent_of(&object.text.text));
+                let of = object.text.text.as_str();
+                let parent = of.strip_suffix('/').map(str::to_owned);
+                let folder = object
+                    .text
+                    .map(parent.unwrap_or_else(|| super::parent_of(of)));
                 if let Some(first) = arguments.positional.first_mut()
                     && first.known().is_some_and(|name| name.starts_with('.'))
                 {

@@ -14,6 +14,13 @@ impl<'a> Reader<'_, '_, 'a> {
     /// An expression before `end`. Stands still where there is none.
     pub(super) fn expression(&mut self, end: usize) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(1)?;
+        // `unlink my @old = glob '*'`
+        if self.language == Language::Perl
+            && let Some(token) = self.peek(end)
+            && names::declares_argument(self.language, token.text)
+        {
+            self.at += 1;
+        }
         match self.assignment(end)? {
             Some(thing) => Ok(thing),
             None => self.operators(end),
