@@ -1,6 +1,7 @@
 //! Who is let in, as policies, roles and rules of firewalls say it: Terraform, `CloudFormation`, documents
 //! of IAM, manifests of Kubernetes. A piece of such a file says it as well as the whole.
 
+mod kept;
 mod network;
 
 use super::Reader;
@@ -8,7 +9,6 @@ use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::Fueled;
 use crate::tag::Tag;
-use std::borrow::Cow;
 
 /// Rights that stand deeper than this are nobody's.
 const MAX_DEPTH: usize = 32;
@@ -117,8 +117,8 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
             };
             statement(node, found);
             cluster(node, found);
-            kept_data(members, found);
-            expiring(node, at, found);
+            kept::data(members, found);
+            kept::expiring(node, at, found);
             if !at.outgoing {
                 network::rule(node, at, found);
             }
@@ -267,66 +267,6 @@ fn is_own_address(url: &str) -> bool {
     let host = host.split(['/', ':']).next().unwrap_or("");
     let ends = [".svc", ".local", ".internal", "localhost", "127.0.0.1"];
     ends.iter().any(|end| host.ends_with(end)) || host.starts_with("10.") || host.contains('{')
-}
-
-/// Data that neither a backup nor a lock keeps: one alone is usual where things are tried.
-fn kept_data(members: &[(Cow<'_, str>, Json<'_>)], found: &mut Found) {
-    let value = |name: &str| {
-        let is_it = |(key, _): &&(Cow<'_, str>, Json<'_>)| {
-            key.chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|c| c.to_ascii_lowercase())
-                .eq(name.chars())
-        };
-        members.iter().find(is_it).map(|(_, value)| value)
-    };
-    let unlocked = value("deletionprotection").is_some_and(is_off);
-    let zero = |value: &Json<'_>| matches!(value, Json::Number(number) if number == "0");
-    if unlocked && value("backupretentionperiod").is_some_and(zero) {
-        let text = "neither backups nor a lock keep the data".to_owned();
-        found.push((Tag::SecurityOff, text));
-    }
-}
-
-/// Fewer days than this keep nothing that somebody may want back.
-const SOON: u32 = 7;
-
-/// A rule by which all objects of a bucket go away within days: neither a prefix nor a filter names some.
-fn expiring(node: &Json<'_>, at: At<'_>, found: &mut Found) {
-    let near = |name: &str| lower(name).contains("lifecycle");
-    if !near(at.resource) && !near(at.key) && !lower(at.resource).contains("bucket") {
-        return;
-    }
-    let number = |node: Option<&Json<'_>>, name: &str| {
-        let node = node?;
-        let node = node.as_array().and_then(<[_]>::first).unwrap_or(node);
-        node.get(name)?.text().parse::<u32>().ok()
-    };
-    let deletes = node
-        .get("action")
-        .is_some_and(|action| action.text().contains("Delete"));
-    let by_age = number(node.get("condition"), "age").filter(|_| deletes);
-    let by_days = number(node.get("expiration"), "days");
-    let days = by_days
-        .or(number(Some(node), "ExpirationInDays"))
-        .or(by_age);
-    let text = |name: &str| node.get(name).map(Json::text).unwrap_or_default();
-    let narrows = |name: &&str| {
-        // Of a filter that is empty only the name of its member is left.
-        text(name)
-            .replace("prefix", "")
-            .contains(char::is_alphanumeric)
-    };
-    let narrow = ["prefix", "filter", "Prefix", "TagFilters", "tags"];
-    let chosen = ["matches_", "num_newer_versions", "with_state"];
-    let condition = text("condition");
-    if days.is_some_and(|days| days < SOON)
-        && !narrow.iter().any(narrows)
-        && !chosen.iter().any(|word| condition.contains(word))
-    {
-        let text = "everything in the bucket expires within days".to_owned();
-        found.push((Tag::Delete, text));
-    }
 }
 
 /// A setting by its name and value.
