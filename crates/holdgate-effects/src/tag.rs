@@ -1,5 +1,5 @@
 //! Tags: the words that say more about an effect. A sub-command whose name is declared here tags
-//! what it does with it.
+//! what it does with it, unless the tag calms.
 
 mod mode;
 
@@ -333,5 +333,36 @@ worded! {
         WorldWritable = "world-writable": "Everybody may write the file.",
         Written = "written": "It does not happen now: it stands in a file that this call writes.",
         Yank = "yank": "A published version is withdrawn.",
+    }
+}
+
+impl Tag {
+    /// Whether it says that nothing happens, that it does not happen here, or that less is done than it
+    /// looks: rules step back before it. A table or a reader must say so; the name of a sub-command that
+    /// is the same word does not, and a flag only if its value does.
+    pub(crate) fn calms(self) -> bool {
+        matches!(
+            self,
+            Tag::Append
+                | Tag::Captured
+                | Tag::Check
+                | Tag::Container
+                | Tag::DryRun
+                | Tag::Filtered
+                | Tag::FromFile
+                | Tag::Inert
+                | Tag::Lease
+                | Tag::Link
+                | Tag::List
+                | Tag::Mkdir
+                | Tag::Own
+                | Tag::Probe
+                | Tag::Query
+                | Tag::ReadOnly
+                | Tag::Sandbox
+                | Tag::Shows
+                | Tag::TestTarget
+                | Tag::Written
+        )
     }
 }

@@ -34,10 +34,15 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled {
     scene.fuel.spend_on(code.text.len() * 2)?;
     let mut script = String::new();
     translate(&code.text, MAX_NESTED, &mut script);
+    judge(scene, "cmake", code, script)
+}
+
+/// What a script that stands for a file does, if somebody builds with that.
+pub(super) fn judge(scene: &mut Scene<'_>, program: &str, code: &Value, script: String) -> Fueled {
     if script.is_empty() {
         return Ok(());
     }
-    let actor = Actor::new("cmake", &crate::json::shorten(script.trim(), 200));
+    let actor = Actor::new(program, &crate::json::shorten(script.trim(), 200));
     let script = code.map(script);
     let (files, links, before) = (scene.files.clone(), scene.links.len(), scene.effects.len());
     scene.marks.push(Tag::Suspect);

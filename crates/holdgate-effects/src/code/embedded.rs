@@ -5,6 +5,7 @@
 
 mod access;
 mod action;
+mod filled;
 mod fragment;
 mod lines;
 mod manifest;

@@ -12,6 +12,7 @@ mod lex;
 mod lines;
 mod make;
 mod markup;
+mod meson;
 mod other;
 pub(crate) mod powershell;
 mod prose;

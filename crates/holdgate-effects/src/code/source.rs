@@ -22,6 +22,9 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     if super::cmake::is_cmake(&code.text) {
         super::cmake::run(scene, code)?;
     }
+    if super::meson::is_meson(&code.text) {
+        super::meson::run(scene, code)?;
+    }
     let mut scan = Scan::new(&code.text);
     let actor = Actor::new("file", "");
     if code.text.contains(GENERATES) {

@@ -103,10 +103,10 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
             match text.split_once('=') {
                 Some((key, value)) => {
                     let meaning = find(&levels, key).unwrap_or_default();
-                    note(&mut parsed, key, meaning, Some(word.map(value)));
+                    note(&mut parsed, &levels, key, meaning, Some(word.map(value)));
                     if !parsed.spec.when.is_empty() {
                         // A `when` may be about this value alone.
-                        note(&mut parsed, text, Meaning::default(), None);
+                        note(&mut parsed, &levels, text, Meaning::default(), None);
                     }
                 }
                 None => parsed.operands.push(word.clone()),
@@ -125,7 +125,10 @@ pub(crate) fn parse(spec: &Arc<Spec>, words: &[Value]) -> Parsed {
         } else if (text.starts_with('-') && text.len() > 1) || (bundled && is_bundle(text)) {
             short_options(&mut parsed, &levels, word, &mut rest);
         } else if let Some(sub) = sub_command(&parsed, text).filter(|_| levels.len() <= MAX_SUB) {
-            parsed.tags.extend(Tag::from_word(text));
+            // A word says what is meant, not that nothing happens: only tables say that.
+            parsed
+                .tags
+                .extend(Tag::from_word(text).filter(|tag| !tag.calms()));
             parsed.subs.push(text.to_owned());
             parsed.inside = sub.inside.or(parsed.inside);
             parsed.spec = sub.clone();
@@ -173,7 +176,17 @@ pub(super) fn find(levels: &[Arc<Spec>], name: &str) -> Option<Meaning> {
         .cloned()
 }
 
-fn note(parsed: &mut Parsed, name: &str, meaning: Meaning, value: Option<Value>) {
+fn note(
+    parsed: &mut Parsed,
+    levels: &[Arc<Spec>],
+    name: &str,
+    meaning: Meaning,
+    value: Option<Value>,
+) {
+    if meaning.value.is_none() && value.as_ref().is_some_and(is_off) && calms(&meaning) {
+        take_back(parsed, levels, &meaning);
+        return;
+    }
     parsed.tags.extend(meaning.tags);
     let value = value.map(|v| (meaning.value.unwrap_or(Role::Data), v));
     parsed.options.push(Given {
@@ -182,18 +195,55 @@ fn note(parsed: &mut Parsed, name: &str, meaning: Meaning, value: Option<Value>)
     });
 }
 
+fn calms(meaning: &Meaning) -> bool {
+    meaning.tags.iter().any(|tag| tag.calms())
+}
+
+/// Whether a value switches a flag off, as in `--dry-run=none`. One that is not known may.
+fn is_off(value: &Value) -> bool {
+    const OFF: [&str; 9] = ["", "0", "f", "false", "n", "no", "none", "never", "off"];
+    let text = value.text.trim();
+    text.contains(HOLE) || OFF.iter().any(|off| text.eq_ignore_ascii_case(off))
+}
+
+/// A flag that says that nothing happens is switched off again. The last word about it holds.
+fn take_back(parsed: &mut Parsed, levels: &[Arc<Spec>], meaning: &Meaning) {
+    let off = |tag: &Tag| tag.calms() && meaning.tags.contains(tag);
+    let says = |given: &Given| find(levels, &given.name).is_some_and(|m| m.tags.iter().any(off));
+    parsed.tags.retain(|tag| !off(tag));
+    parsed.options.retain(|given| !says(given));
+}
+
+/// What `--no-X` takes back, if it is no option of its own: rsync's `--no-n` too.
+fn negated(levels: &[Arc<Spec>], name: &str) -> Option<Meaning> {
+    let rest = name.trim_start_matches('-').strip_prefix("no-")?;
+    let dashes = if rest.len() == 1 { "-" } else { "--" };
+    let meaning = find(levels, &full_name(levels, &format!("{dashes}{rest}")))?;
+    (find(levels, name).is_none() && calms(&meaning)).then_some(meaning)
+}
+
 fn long_option<'v>(
     parsed: &mut Parsed,
     levels: &[Arc<Spec>],
     word: &Value,
-    rest: &mut impl Iterator<Item = &'v Value>,
+    rest: &mut (impl Iterator<Item = &'v Value> + Clone),
 ) {
     let (name, attached) = match word.text.split_once('=') {
         Some((name, value)) => (name, Some(word.map(value))),
         None => (word.text.as_str(), None),
     };
+    if let Some(meaning) = negated(levels, name) {
+        take_back(parsed, levels, &meaning);
+        return;
+    }
     let name = full_name(levels, name);
     let meaning = find(levels, &name).unwrap_or_default();
+    // Some take the value of a flag as a word of its own: `npm publish --dry-run false`.
+    let next = || rest.clone().next().is_some_and(|v| v.text == "false");
+    if attached.is_none() && meaning.value.is_none() && calms(&meaning) && next() {
+        take_back(parsed, levels, &meaning);
+        return;
+    }
     let value = match attached {
         Some(value) => Some(value),
         None if meaning.takes_word() => value_from(parsed, levels, rest),
@@ -212,8 +262,10 @@ fn value_from<'v>(
     let value = rest.next()?;
     let text = value.text.as_str();
     let flag = find(levels, text).filter(|_| text.starts_with('-') && text.len() > 1);
-    if let Some(meaning) = flag.filter(|m| m.value.is_none() && !m.tags.is_empty()) {
-        note(parsed, text, meaning, None);
+    // Not that nothing happens: that is said by the flag alone, not by a value that looks like it.
+    let says = |m: &Meaning| m.value.is_none() && !m.tags.is_empty() && !calms(m);
+    if let Some(meaning) = flag.filter(says) {
+        note(parsed, levels, text, meaning, None);
     }
     Some(value.clone())
 }
@@ -231,7 +283,7 @@ fn note_with_value(
     {
         meaning.tags.extend(whole.tags);
     }
-    note(parsed, name, meaning, value);
+    note(parsed, levels, name, meaning, value);
 }
 
 /// GNU programs take any unambiguous beginning of a long option.
@@ -275,7 +327,7 @@ fn short_options<'v>(
         } else {
             None
         };
-        note(parsed, &whole, meaning, value);
+        note(parsed, levels, &whole, meaning, value);
         return;
     }
     let mut chars = text.chars();
@@ -288,12 +340,22 @@ fn short_options<'v>(
         let attached = chars.as_str();
         if known.is_none() && attached.starts_with(['/', '~', '@', '=']) {
             // An option that no table lists, with its value.
-            note(parsed, &name, Meaning::default(), Some(word.map(attached)));
+            note(
+                parsed,
+                levels,
+                &name,
+                Meaning::default(),
+                Some(word.map(attached)),
+            );
             return;
         }
         let meaning = known.unwrap_or_default();
+        if let (true, Some(value)) = (calms(&meaning), attached.strip_prefix('=')) {
+            note(parsed, levels, &name, meaning, Some(word.map(value)));
+            return;
+        }
         if meaning.value.is_none() || meaning.attached && attached.is_empty() {
-            note(parsed, &name, meaning, None);
+            note(parsed, levels, &name, meaning, None);
             continue;
         }
         let value = if attached.is_empty() {

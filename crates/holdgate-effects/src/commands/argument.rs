@@ -206,7 +206,7 @@ impl Gathered {
             Role::Setting => special::setting(scene, actor, value)?,
             Role::GitConfig => git::config(scene, actor, value)?,
             Role::ExecAction => special::exec_action(scene, actor, value)?,
-            Role::Patch => patch(scene, actor, value)?,
+            Role::Patch => patch(scene, run, value)?,
             Role::Mount => values::mount(scene, actor, value)?,
             Role::Manifest => {
                 let content = manifest(scene, run, value)?;

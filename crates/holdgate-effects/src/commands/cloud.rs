@@ -99,17 +99,54 @@ const LOGS_LESS: [&str; 12] = [
     "--enable-logging=false",
 ];
 /// Beginnings of names of machines that cost as much as a house within a month.
-const COSTLY: [&str; 9] = [
-    "-typep4",
-    "-typep5",
-    "-typep6",
-    "-typeg6e.48",
-    "-typetrn",
-    "-typeu-",
-    "-typex2",
-    "a3-mega",
-    "a3-ultra",
+const COSTLY: [&str; 12] = [
+    "p4d",
+    "p5",
+    "p6",
+    "g6e.48",
+    "trn",
+    "u-",
+    "x2",
+    "a3-",
+    "a4-",
+    "a2-mega",
+    "a2-ultra",
+    "standard_nd",
 ];
+/// What starts machines.
+const STARTS: [&str; 9] = [
+    "run-instances",
+    "instancescreate",
+    "request-spot-",
+    "create-fleet",
+    "set-desired-capacity",
+    "auto-scaling-group",
+    "node-poolscreate",
+    "clustersresize",
+    "vmcreate",
+];
+/// How many of them, as options and members of documents say it.
+const NUMBERS: [&str; 7] = [
+    "-count",
+    "maxcount",
+    "targetcapacity",
+    "desired-capacity",
+    "desiredcapacity",
+    "--num-nodes",
+    "--min-size",
+];
+/// What names the accounts that something is shared with.
+const ACCOUNTS: [&str; 7] = [
+    "--user-ids",
+    "userid=",
+    "userid:",
+    "--values-to-add",
+    "--aws-account-ids",
+    "--account-ids",
+    "--principals",
+];
+/// A day in seconds.
+const DAY: u32 = 86_400;
 /// More machines at once than a test needs.
 const MANY: u32 = 10;
 
@@ -222,27 +259,60 @@ fn by_values(text: &str) -> Vec<Tag> {
         && has(&["expiration:{", "action:{type:delete", "expiration={"])
         && !has(&["prefix:a", "tag:{", "key:"])
         && !has_prefix(text);
+    // Seconds after which a table of `BigQuery` goes away.
+    let mut soon = text.split("expiration").skip(1).filter_map(number_at);
+    let expires = expires || soon.any(|seconds| (1..DAY).contains(&seconds));
     if expires || has(&NOTHING_KEPT) {
         tags.push(Tag::Delete);
     }
     if has(&LOGS_LESS) {
         tags.push(Tag::SecurityOff);
     }
-    let starts = has(&["run-instances", "instancescreate", "request-spot-"]);
-    if starts && (has(&COSTLY) || count(text) >= MANY) {
+    if has(&STARTS) && (is_costly(text) || count(text) >= MANY) {
         tags.push(Tag::Payment);
+    }
+    if is_shared(text) {
+        tags.push(Tag::User);
     }
     tags
 }
 
+/// Whether a machine of a costly kind is asked for: `--instance-type p5`, `"InstanceType": "p5"`.
+fn is_costly(text: &str) -> bool {
+    let mut kinds = text
+        .split("type")
+        .skip(1)
+        .chain(text.split("--size").skip(1));
+    kinds.any(|kind| {
+        let kind = kind.trim_start_matches(['=', ':', '[']);
+        COSTLY.iter().any(|costly| kind.starts_with(costly))
+    })
+}
+
 /// How many machines are asked for.
 fn count(text: &str) -> u32 {
-    let after = text.split("-count").nth(1).unwrap_or("");
-    let after = after.trim_start_matches(['=', ':']);
-    let end = after
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(after.len());
-    after.get(..end).and_then(|n| n.parse().ok()).unwrap_or(0)
+    let numbers = NUMBERS.iter().flat_map(|name| text.split(name).skip(1));
+    numbers.filter_map(number_at).max().unwrap_or(0)
+}
+
+/// The number that an option or a member has.
+fn number_at(text: &str) -> Option<u32> {
+    let text = text.trim_start_matches(['=', ':']);
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text.get(..end.unwrap_or(text.len()))?.parse().ok()
+}
+
+/// Whether another account gets something: a number of twelve digits where accounts are named.
+fn is_shared(text: &str) -> bool {
+    let gives = ["permission", "attribute", "share"];
+    if !gives.iter().any(|word| text.contains(word)) {
+        return false;
+    }
+    let mut named = ACCOUNTS.iter().flat_map(|name| text.split(name).skip(1));
+    named.any(|rest| {
+        let rest = rest.trim_start_matches(['=', ':', '[']);
+        rest.bytes().take_while(u8::is_ascii_digit).count() == 12
+    })
 }
 
 /// Whether a rule speaks of some objects only.
@@ -330,5 +400,15 @@ mod tests {
             "put-bucket-lifecycle{rules:[{prefix:logs/,expiration:{days:30}}]}"
         ));
         assert!(deletes("--backup-retention-period0"));
+        let costs = |text: &str| by_values(text).contains(&Tag::Payment);
+        assert!(costs("ec2create-fleet{launch:{instancetype:p5.48xlarge}}"));
+        assert!(costs("set-desired-capacity--desired-capacity400"));
+        assert!(!costs("run-instances--instance-typet3.micro--count2"));
+        assert!(!costs("describe--instance-typep5.48xlarge"));
+        let shares = |text: &str| by_values(text).contains(&Tag::User);
+        assert!(shares(
+            "modify-image-attribute--launch-permissionadd=[{userid=123456789012}]"
+        ));
+        assert!(!shares("modify-image-attribute--image-idami-123456789012"));
     }
 }

@@ -357,6 +357,15 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
         }
         scene.remotes.insert(remote.to_owned(), content.clone());
     }
+    let pushes = [".pushurl", ".pushremote", "remote.pushdefault"];
+    if pushes.iter().any(|end| lower.ends_with(end)) && content.text.contains(['/', ':']) {
+        let repository = scene.repository(None);
+        let origin = repository.setting("remote.origin.url").and_then(owner_at);
+        let other = origin.is_some() && origin != owner_at(&content.text);
+        let tag = if other { Tag::Redirects } else { Tag::SetUrl };
+        let effect = actor.does(Kind::Vcs).tagged(Tag::Remote).tagged(tag);
+        scene.emit(effect.about(&format!("{key}={}", content.text)))?;
+    }
     if lower.starts_with("remote.") {
         let setting = lower.rsplit('.').next().unwrap_or("");
         let forces = setting == "push" && content.text.starts_with('+');
@@ -377,6 +386,13 @@ fn leads(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fu
         scene.shell(actor, &command)?;
     }
     Ok(())
+}
+
+/// The owner of a repository at a forge: `git@github.com:acme/app.git`.
+fn owner_at(url: &str) -> Option<&str> {
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (_, path) = path.split_once(['/', ':'])?;
+    path.split('/').next().filter(|owner| !owner.is_empty())
 }
 
 /// git runs the files of a folder as hooks from here on, and those that the call wrote there before.

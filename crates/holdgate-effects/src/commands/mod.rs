@@ -209,6 +209,7 @@ fn run_spec(
         chosen,
         actor: &actor,
     };
+    let before = scene.effects.len();
     does(scene, run)?;
     unsettled::settles(scene, run)?;
     target::receives(scene, run)?;
@@ -227,6 +228,7 @@ fn run_spec(
     }
     let loaded = scene.loaded.clone();
     let output = carry_out(scene, spec, run)?;
+    packages::whole_index(scene, run, before)?;
     scene.loaded = loaded;
     scene.mounts = outer_mounts;
     scene.cwd = outer_cwd;

@@ -41,8 +41,51 @@ pub(super) fn usual_index(scene: &Scene<'_>, parsed: &Parsed, actor: &mut Actor)
     actor.tag(tags);
 }
 
+/// All that a project needs comes from another index: no package is named, the file of versions names them.
+pub(super) fn whole_index(scene: &mut Scene<'_>, run: Run<'_>, before: usize) -> Fueled {
+    const VERBS: [&str; 17] = [
+        "install",
+        "i",
+        "ci",
+        "clean-install",
+        "it",
+        "cit",
+        "add",
+        "update",
+        "up",
+        "upgrade",
+        "restore",
+        "sync",
+        "lock",
+        "dedupe",
+        "rebuild",
+        "fetch",
+        "require",
+    ];
+    if !run.actor.is(Tag::OtherIndex) {
+        return Ok(());
+    }
+    let told = scene.effects.iter().skip(before);
+    if told.clone().any(|effect| effect.kind == Kind::Install) {
+        return Ok(());
+    }
+    let parsed = run.parsed;
+    let operands = parsed.operands.iter().map(|word| word.text.as_str());
+    let mut words = parsed.subs.iter().map(String::as_str).chain(operands);
+    // `yarn --registry=…` installs.
+    let installs = words.next().is_none_or(|word| VERBS.contains(&word));
+    let values = parsed.options.iter().filter_map(|o| o.value.as_ref());
+    let mut urls = values.map(|(_, v)| v).filter(|v| v.text.contains("://"));
+    let Some(url) = urls.next().filter(|_| installs) else {
+        return Ok(());
+    };
+    let effect = run.actor.does(Kind::Install).tagged(Tag::All);
+    scene.emit(effect.with(scene.know.hosts.host(url)).about(&url.text))
+}
+
 /// A package by name, by URL, or from here.
 pub(super) fn install(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled {
+    let value = &source_of(value);
     let tags = publisher::of(scene, run, value);
     installs(scene, run.actor, value, tags)
 }
@@ -51,6 +94,24 @@ pub(super) fn install(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fue
 pub(super) fn install_program(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled {
     let tags = publisher::of_program(scene, run, value);
     installs(scene, run.actor, value, tags)
+}
+
+/// `lodash@github:owner/lodash`: the name is a label, the rest says where it comes from.
+fn source_of(value: &Value) -> Value {
+    const STARTS: [&str; 7] = [
+        "github:",
+        "gitlab:",
+        "bitbucket:",
+        "gist:",
+        "git+",
+        "https://",
+        "http://",
+    ];
+    let behind = |(at, _): (usize, &str)| value.text.get(at + 1..);
+    let parts = value.text.match_indices('@').filter(|(at, _)| *at > 0);
+    let mut parts = parts.filter_map(behind);
+    let source = parts.find(|part| STARTS.iter().any(|start| part.starts_with(start)));
+    source.map_or_else(|| value.clone(), |source| value.map(source))
 }
 
 fn installs(scene: &mut Scene<'_>, actor: &Actor, value: &Value, tags: Vec<Tag>) -> Fueled {

@@ -1,12 +1,12 @@
 //! Files that programs run or apply: scripts with their arguments, and patches.
 
 use super::units::Run;
-use crate::effect::{Actor, Kind};
+use crate::effect::Kind;
 use crate::language::Language;
 use crate::path::PathClass;
 use crate::scene::{ARGUMENTS, Fueled, Scene};
 use crate::tag::Tag;
-use crate::value::Value;
+use crate::value::{Origins, Value};
 
 /// Words of a script that are kept for it.
 const MAX_WORDS: usize = 64;
@@ -84,7 +84,8 @@ fn words_of(scene: &Scene<'_>, words: &[Value]) -> Option<Vec<Value>> {
 }
 
 /// A patch, or the file that holds one.
-pub(super) fn patch(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
+pub(super) fn patch(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled {
+    let actor = run.actor;
     let is_file = !value.text.contains('\n') && !value.text.starts_with("***");
     let content = if is_file && value.is_known() {
         scene.read(actor, value)?
@@ -93,6 +94,20 @@ pub(super) fn patch(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
     };
     if content.is_known() && !content.text.trim().is_empty() {
         return crate::patch::apply(scene, actor, &content);
+    }
+    // `git diff | patch -R`: what is taken back is what is not committed.
+    if &*run.actor.program == "patch"
+        && run.parsed.given(&["-R", "--reverse"])
+        && !actor.is(Tag::DryRun)
+        && content.is_blank()
+        && content.origins.any(Origins::OUTPUT)
+    {
+        scene.emit(
+            actor
+                .does(Kind::Vcs)
+                .tagged(Tag::Apply)
+                .tagged(Tag::Discards),
+        )?;
     }
     let here = Value::known(".");
     if content.text.is_empty() || scene.place(&here).is(PathClass::Project) {

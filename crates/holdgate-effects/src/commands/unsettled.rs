@@ -3,6 +3,7 @@
 
 use super::Call;
 use super::handler::Handler;
+use super::role::Role;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
@@ -80,12 +81,21 @@ pub(super) fn settles(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     let parsed = run.parsed;
     let words = run.call.words.get(1..).unwrap_or(&[]);
     by_options(scene, run.actor, words)?;
-    let open = !parsed.spec.sub.is_empty() && parsed.spec.builds.is_empty();
+    let plain = || {
+        // A row of many sub-commands that are said to do nothing.
+        let roles = &parsed.spec.operands;
+        let data = !roles.is_empty() && roles.iter().all(|(role, _)| *role == Role::Data);
+        let does = !parsed.spec.does.is_empty() || run.chosen.is_some();
+        data && !does && !parsed.subs.is_empty() && parsed.handlers.is_empty()
+    };
+    let plain = plain();
+    let open = (!parsed.spec.sub.is_empty() || plain) && parsed.spec.builds.is_empty();
     // What a cloud's program deletes is told by `cloud`.
     if !open || parsed.operands.is_empty() || parsed.handlers.contains(&Handler::Cloud) {
         return Ok(());
     }
-    let known = parsed.subs.iter().map(String::as_str);
+    // What such a row lists itself is known not to matter.
+    let known = parsed.subs.iter().filter(|_| !plain).map(String::as_str);
     let said: Vec<&str> = known.chain(sub_commands(&parsed.operands)).collect();
     by_words(scene, run.actor, "", &said, words).map(drop)
 }

@@ -199,10 +199,9 @@ impl CommandTable {
         if let Some(number) = self.programs.get(program) {
             return self.entry(*number);
         }
-        // `python3.12`, `gcc-13`, `pip3`: the version is no part of the name.
-        let base = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-        let base = base.strip_suffix(".exe").unwrap_or(base);
-        self.entry(*self.programs.get(base)?)
+        let number = |name: &str| self.programs.get(name).copied();
+        let plain = without_ending(program);
+        self.entry(number(plain).or_else(|| number(without_version(plain)))?)
     }
 
     fn entry(&self, number: usize) -> Option<Result<&Arc<Spec>, &str>> {
@@ -228,6 +227,21 @@ impl CommandTable {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.programs.keys().copied()
     }
+}
+
+/// `npm.cmd`, `kubectl.exe`, `kafka-topics.sh`. A script of a project has a name of one word.
+fn without_ending(program: &str) -> &str {
+    let ending = |end: &str| program.strip_suffix(end);
+    let windows = [".exe", ".cmd", ".bat"].into_iter().find_map(ending);
+    let script = ending(".sh").filter(|name| name.contains('-'));
+    windows.or(script).unwrap_or(program)
+}
+
+/// `python3.12`, `gcc-13`, `pip3`, `terraform_1.9`, `kubectl-v1.30`: the version is no part of the name.
+fn without_version(program: &str) -> &str {
+    let base = program.trim_end_matches(|c: char| c.is_ascii_digit() || ".-_@".contains(c));
+    let marked = base.strip_suffix("-v").or_else(|| base.strip_suffix("_v"));
+    marked.filter(|_| base != program).unwrap_or(base)
 }
 
 fn compile(written: &Written) -> Result<Spec, String> {

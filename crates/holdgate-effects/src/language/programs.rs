@@ -90,7 +90,12 @@ fn is_general(program: &str) -> bool {
 pub(crate) fn git_setting_runs(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let (section, last) = key.rsplit_once('.').unwrap_or(("", &key));
-    GIT_PROGRAMS.contains(&last) || section == "pager" || section.is_empty() && last == "diff"
+    // What ends so is run, whatever git calls it next.
+    let ends = ["hook", "cmd", "command", "program"];
+    GIT_PROGRAMS.contains(&last)
+        || last.len() > 4 && ends.iter().any(|end| last.ends_with(end))
+        || section == "pager"
+        || section.is_empty() && last == "diff"
 }
 
 /// Whether a program runs the value of one of its settings: `build.rustc-wrapper`, `auto_prepend_file`.

@@ -20,6 +20,7 @@ worded! {
         Os = "os": "Programs and libraries of the operating system.",
         RootHome = "root-home": "Root's settings, where the user is not root.",
         Device = "device": "A device that holds data.",
+        Sensor = "sensor": "A camera, a microphone, a keyboard or a mouse.",
         Stream = "stream": "Standard streams, `/dev/null` and similar.",
         Secret = "secret": "Keys, passwords, tokens.",
         HoldsSecrets = "holds-secrets": "A folder that contains files with keys and tokens of many \

@@ -93,6 +93,13 @@ impl Scene<'_> {
 
     fn touches_place(&mut self, actor: &Actor, path: &Value) -> Fueled {
         let place = self.place(path);
+        if place.is(PathClass::Sensor) {
+            // No name but that of a device leads there, and a program that is given one uses it.
+            let suspect = self.marks.pop();
+            let done = self.emit(actor.does(Kind::Read).at(place).of(path));
+            self.marks.extend(suspect);
+            return done;
+        }
         if !is_sensitive(&place) {
             return Ok(());
         }
@@ -112,6 +119,10 @@ fn paths_in(word: &str) -> Vec<&str> {
         parts.push(part);
         if let Some((_, path)) = part.split_once(':').filter(|_| !part.contains("://")) {
             parts.push(path);
+        }
+        // `av://v4l2:/dev/video0`
+        if let Some(at) = part.rfind(":/dev/") {
+            parts.push(part.get(at + 1..).unwrap_or(""));
         }
         if let Some((_, path)) = part.split_once("file:/") {
             parts.push(path.trim_start_matches('/'));

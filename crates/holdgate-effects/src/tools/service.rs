@@ -58,6 +58,7 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
         return Ok(());
     }
     let said = name.joined();
+    let keys = keys(call.input);
     let filter = ["filter", "query", "where"].map(|key| call.input.get(key));
     let is_set = |filter: &Json<'_>| filter.as_object().is_some_and(|all| !all.is_empty());
     let filtered = filter.into_iter().flatten().any(is_set);
@@ -80,9 +81,12 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             let placed = anywhere || bulk || ends(word);
             change.things.contains(word) && word != verb && placed && !(filtered && bulk)
         });
-        if found {
+        if found || keys.iter().any(|key| change.keys.contains(key)) {
             tags.push(*tag);
         }
+    }
+    if spends(name, &keys) && !tags.contains(&Tag::Payment) {
+        tags.push(Tag::Payment);
     }
     let creates = said.iter().any(|word| word == "create");
     let told = call.input.get("private") == Some(&Json::Bool(false))
@@ -117,6 +121,83 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
     Ok(())
 }
 
+/// Names of arguments that are looked at.
+const MAX_KEYS: usize = 64;
+
+/// The names of the arguments, also of those in them, and what a setting is called that an argument names:
+/// the words of each as one.
+fn keys(input: &Json<'_>) -> Vec<String> {
+    fn gather(node: &Json<'_>, depth: u32, found: &mut Vec<String>) {
+        if depth == 0 || found.len() >= MAX_KEYS {
+            return;
+        }
+        match node {
+            Json::Object(members) => {
+                for (key, value) in members {
+                    found.push(words(key).concat());
+                    let names = matches!(&**key, "setting" | "key" | "field" | "option" | "name");
+                    if let Some(text) = value.as_str().filter(|text| names && text.len() < 40) {
+                        found.push(words(text).concat());
+                    }
+                    gather(value, depth - 1, found);
+                }
+            }
+            Json::Array(items) => {
+                let items = items.iter().take(8);
+                items.for_each(|item| gather(item, depth - 1, found));
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+        }
+    }
+    let mut found = Vec::new();
+    gather(input, 4, &mut found);
+    found
+}
+
+/// Whether something is paid for, or more of it is taken.
+fn spends(name: &Name, keys: &[String]) -> bool {
+    const PAYS: [&str; 5] = ["pay", "buy", "purchase", "donate", "spend"];
+    const BOUGHT: [&str; 14] = [
+        "invoice",
+        "bill",
+        "money",
+        "subscription",
+        "cart",
+        "basket",
+        "plan",
+        "seats",
+        "credits",
+        "license",
+        "domain",
+        "shares",
+        "stock",
+        "order",
+    ];
+    const TAKES: [&str; 10] = [
+        "update",
+        "upgrade",
+        "change",
+        "modify",
+        "set",
+        "create",
+        "start",
+        "renew",
+        "subscribe",
+        "checkout",
+    ];
+    const KEPT: [&str; 5] = ["subscription", "subscriptions", "cart", "checkout", "plan"];
+    const AMOUNTS: [&str; 5] = ["price", "amount", "quantity", "seats", "currency"];
+    let own = |words: &[&str]| name.own.iter().any(|word| words.contains(&word.as_str()));
+    let measured = keys.iter().any(|key| AMOUNTS.contains(&key.as_str()));
+    let ends = [name.own.first(), name.own.last()];
+    let pays = ends
+        .iter()
+        .flatten()
+        .any(|word| PAYS.contains(&word.as_str()));
+    pays && (name.own.len() == 1 || own(&BOUGHT) || measured)
+        || own(&TAKES) && own(&KEPT) && measured
+}
+
 /// Words of switches that protect something while they are on.
 const GUARDS: [&str; 13] = [
     "block",
@@ -141,10 +222,11 @@ fn protects_less(input: &Json<'_>) -> bool {
         let guards = || words(key).iter().any(|w| GUARDS.contains(&w.as_str()));
         match value {
             Json::Bool(false) => guards(),
-            Json::Object(_) => protects_less(value),
-            Json::Null | Json::Bool(true) | Json::Number(_) | Json::String(_) | Json::Array(_) => {
-                false
+            Json::String(text) => {
+                matches!(&**text, "none" | "off" | "disabled" | "NONE" | "OFF") && guards()
             }
+            Json::Object(_) => protects_less(value),
+            Json::Null | Json::Bool(true) | Json::Number(_) | Json::Array(_) => false,
         }
     })
 }

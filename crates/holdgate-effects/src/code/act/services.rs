@@ -135,6 +135,11 @@ impl Reader<'_, '_, '_> {
                     || object.ends_with(".unscoped")
             }
             "delete_all" | "destroy_all" => object.starts_with(|c: char| c.is_ascii_uppercase()),
+            // `User::truncate()`, `DB::table('users')->truncate()`
+            "truncate" => {
+                let model = object.rsplit('.').next().unwrap_or(object);
+                model.starts_with(|c: char| c.is_ascii_uppercase()) || object.ends_with(".table()")
+            }
             "deleteMany" | "delete_many" => unasked && !object.is_empty(),
             "drop_all" => object.ends_with("metadata") || object.ends_with("db"),
             _ => false,

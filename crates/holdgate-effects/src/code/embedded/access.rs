@@ -1,6 +1,7 @@
 //! Who is let in, as policies, roles and rules of firewalls say it: Terraform, `CloudFormation`, documents
 //! of IAM, manifests of Kubernetes. A piece of such a file says it as well as the whole.
 
+mod kept;
 mod network;
 
 use super::Reader;
@@ -8,7 +9,6 @@ use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::scene::Fueled;
 use crate::tag::Tag;
-use std::borrow::Cow;
 
 /// Rights that stand deeper than this are nobody's.
 const MAX_DEPTH: usize = 32;
@@ -117,7 +117,8 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
             };
             statement(node, found);
             cluster(node, found);
-            kept_data(members, found);
+            kept::data(members, found);
+            kept::expiring(node, at, found);
             if !at.outgoing {
                 network::rule(node, at, found);
             }
@@ -222,6 +223,14 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
             found.push((Tag::Public, format!("a role: {}", who.join(", "))));
         }
     }
+    if kind.ends_with("WebhookConfiguration") {
+        for hook in node.get("webhooks").and_then(Json::as_array).unwrap_or(&[]) {
+            let url = hook.get("clientConfig").and_then(|c| c.get_str("url"));
+            if let Some(url) = url.filter(|url| !is_own_address(url)) {
+                found.push((Tag::Elevate, format!("{url} decides about every object")));
+            }
+        }
+    }
     if kind == "Service" && network::is_open_service(node) {
         let name = node.get("metadata").and_then(|m| m.get_str("name"));
         let text = format!(
@@ -252,23 +261,12 @@ fn cluster(node: &Json<'_>, found: &mut Found) {
     }
 }
 
-/// Data that neither a backup nor a lock keeps: one alone is usual where things are tried.
-fn kept_data(members: &[(Cow<'_, str>, Json<'_>)], found: &mut Found) {
-    let value = |name: &str| {
-        let is_it = |(key, _): &&(Cow<'_, str>, Json<'_>)| {
-            key.chars()
-                .filter(char::is_ascii_alphanumeric)
-                .map(|c| c.to_ascii_lowercase())
-                .eq(name.chars())
-        };
-        members.iter().find(is_it).map(|(_, value)| value)
-    };
-    let unlocked = value("deletionprotection").is_some_and(is_off);
-    let zero = |value: &Json<'_>| matches!(value, Json::Number(number) if number == "0");
-    if unlocked && value("backupretentionperiod").is_some_and(zero) {
-        let text = "neither backups nor a lock keep the data".to_owned();
-        found.push((Tag::SecurityOff, text));
-    }
+/// Whether an address is of this machine or of the cluster.
+fn is_own_address(url: &str) -> bool {
+    let host = url.split("://").nth(1).unwrap_or(url);
+    let host = host.split(['/', ':']).next().unwrap_or("");
+    let ends = [".svc", ".local", ".internal", "localhost", "127.0.0.1"];
+    ends.iter().any(|end| host.ends_with(end)) || host.starts_with("10.") || host.contains('{')
 }
 
 /// A setting by its name and value.

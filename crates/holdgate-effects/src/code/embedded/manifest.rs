@@ -40,7 +40,7 @@ impl Reader<'_, '_, '_> {
             Json::Object(_) => self.service("", tree, &[]),
             Json::Array(_) => {
                 let is_path = |m: &Mount| m.outside.starts_with('/') && m.inside.starts_with('/');
-                let mounts = items(Some(tree)).filter_map(compose_mount);
+                let mounts = items(Some(tree)).filter_map(|volume| self.compose_mount(volume));
                 let mounts: Vec<Mount> = mounts.filter(is_path).take(MAX_MOUNTS).collect();
                 self.container("", &[], &[], &[], &mounts)
             }
@@ -72,12 +72,58 @@ impl Reader<'_, '_, '_> {
         }
         let mut mounts = Vec::new();
         for volume in items(service.get("volumes")).chain(items(service.get("devices"))) {
-            mounts.extend(compose_mount(volume).or_else(|| device_mount(volume, devices)));
+            let mount = self.compose_mount(volume);
+            mounts.extend(mount.or_else(|| self.device_mount(volume, devices)));
         }
         let capabilities = texts(service.get("cap_add"));
         let options = texts(service.get("security_opt"));
         self.container(name, &tags, &capabilities, &options, &mounts)?;
         self.commands(service, &["entrypoint", "command"], &mounts)
+    }
+
+    /// `mounts` of a container for development.
+    pub(super) fn mounts(&mut self, value: &Json<'_>) -> Fueled {
+        let one = std::slice::from_ref(value);
+        let all = value.as_array().unwrap_or(one).iter();
+        let mounts = all.filter_map(|volume| self.compose_mount(volume));
+        let mounts: Vec<Mount> = mounts.take(MAX_MOUNTS).collect();
+        self.container("", &[], &[], &[], &mounts)
+    }
+
+    /// `host:inside:options`, or the long form with `source` and `target`.
+    fn compose_mount(&self, volume: &Json<'_>) -> Option<Mount> {
+        if let Json::String(text) = volume {
+            let text = &self.filled(text);
+            return crate::path::container_mount(text).map(|(outside, inside, read_only)| Mount {
+                outside: outside.to_owned(),
+                inside: inside.to_owned(),
+                read_only,
+            });
+        }
+        let text = |key: &str| volume.get(key).and_then(Json::as_str);
+        (text("type") == Some("bind")).then_some(())?;
+        Some(Mount {
+            outside: self.filled(text("source")?),
+            inside: text("target")?.to_owned(),
+            read_only: is_true(volume.get("read_only")),
+        })
+    }
+
+    /// Where a named volume that is a folder of the machine is mounted.
+    fn device_mount(&self, volume: &Json<'_>, devices: &[(&str, &str)]) -> Option<Mount> {
+        let (name, inside, options) = if let Json::String(text) = volume {
+            let mut parts = text.split(':');
+            (parts.next()?, parts.next()?, parts.next().unwrap_or(""))
+        } else {
+            let text = |key: &str| volume.get(key).and_then(Json::as_str);
+            (text("source")?, text("target")?, "")
+        };
+        let (_, device) = devices.iter().find(|(known, _)| *known == name)?;
+        Some(Mount {
+            outside: self.filled(device),
+            inside: inside.to_owned(),
+            read_only: options.split(',').any(|o| o == "ro") || is_true(volume.get("read_only")),
+        })
     }
 
     /// Looks for pods in a manifest.
@@ -190,25 +236,6 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// `host:inside:options`, or the long form with `source` and `target`.
-fn compose_mount(volume: &Json<'_>) -> Option<Mount> {
-    if let Json::String(text) = volume {
-        let text = &with_defaults(text);
-        return crate::path::container_mount(text).map(|(outside, inside, read_only)| Mount {
-            outside: outside.to_owned(),
-            inside: inside.to_owned(),
-            read_only,
-        });
-    }
-    let text = |key: &str| volume.get(key).and_then(Json::as_str);
-    (text("type") == Some("bind")).then_some(())?;
-    Some(Mount {
-        outside: with_defaults(text("source")?),
-        inside: text("target")?.to_owned(),
-        read_only: is_true(volume.get("read_only")),
-    })
-}
-
 /// Named volumes of a compose file that are folders of the machine, by `driver_opts`.
 fn devices<'t>(tree: &'t Json<'_>) -> Vec<(&'t str, &'t str)> {
     let Some(Json::Object(volumes)) = tree.get("volumes") else {
@@ -221,45 +248,6 @@ fn devices<'t>(tree: &'t Json<'_>) -> Vec<(&'t str, &'t str)> {
     let all = volumes.iter().take(MAX_MOUNTS);
     all.filter_map(|(name, volume)| Some((name.as_ref(), device(volume)?)))
         .collect()
-}
-
-/// Where a named volume that is a folder of the machine is mounted.
-fn device_mount(volume: &Json<'_>, devices: &[(&str, &str)]) -> Option<Mount> {
-    let (name, inside, options) = if let Json::String(text) = volume {
-        let mut parts = text.split(':');
-        (parts.next()?, parts.next()?, parts.next().unwrap_or(""))
-    } else {
-        let text = |key: &str| volume.get(key).and_then(Json::as_str);
-        (text("source")?, text("target")?, "")
-    };
-    let (_, device) = devices.iter().find(|(known, _)| *known == name)?;
-    Some(Mount {
-        outside: with_defaults(device),
-        inside: inside.to_owned(),
-        read_only: options.split(',').any(|o| o == "ro") || is_true(volume.get("read_only")),
-    })
-}
-
-/// `${NAME:-value}` as its value: what counts if nobody sets the variable.
-fn with_defaults(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some((inner, behind)) = after.split_once('}') else {
-            break;
-        };
-        out.push_str(before);
-        if let Some((_, value)) = inner.split_once(":-").or_else(|| inner.split_once('-')) {
-            out.push_str(value);
-        } else {
-            out.push_str("${");
-            out.push_str(inner);
-            out.push('}');
-        }
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
 }
 
 /// The volumes of a pod that are folders of the node, where `container` mounts them.

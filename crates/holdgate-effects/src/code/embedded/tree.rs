@@ -78,8 +78,12 @@ impl Reader<'_, '_, '_> {
                 let at = At { language, ..at };
                 let taken = self.program_and_arguments(node)?;
                 for (name, value) in members {
-                    if name == "runArgs" && at.format == Format::Json {
-                        self.container_arguments(value)?;
+                    if at.format == Format::Json {
+                        match &**name {
+                            "runArgs" => self.container_arguments(value)?,
+                            "mounts" | "workspaceMount" => self.mounts(value)?,
+                            _ => {}
+                        }
                     }
                     if taken && matches!(&**name, "command" | "args" | "interpreter") {
                         continue;
@@ -151,7 +155,7 @@ impl Reader<'_, '_, '_> {
             return Ok(());
         };
         let mut words: Vec<String> = ["docker", "run"].map(str::to_owned).to_vec();
-        words.extend(given);
+        words.extend(given.iter().map(|word| self.filled(word)));
         words.push("alpine".to_owned());
         self.words(&words, None)
     }

@@ -39,12 +39,11 @@ impl Reader<'_, '_, '_> {
 
     /// Settings of an editor that name a program which lies where nobody installs one: `git.path`.
     pub(super) fn programs(&mut self, members: &[(Cow<'_, str>, Json<'_>)]) -> Fueled {
-        for (name, value) in members {
-            let last = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
-            let ends = ["path", "executable", "binary", "interpreter", "command"];
-            let runs = name.contains('.') && ends.iter().any(|end| last.ends_with(end));
-            let odd = value.as_str().filter(|path| is_odd_program(path));
-            if let Some(path) = odd.filter(|_| runs && self.scene.written) {
+        for (name, value) in members.iter().filter(|(name, _)| name.contains('.')) {
+            let last = name.rsplit('.').next().unwrap_or("");
+            if self.scene.written
+                && let Some(path) = odd_program(last, value, 0)
+            {
                 let evidence = format!("{name}={path}");
                 let effect = Actor::new("settings", &evidence).does(Kind::Env);
                 self.scene
@@ -102,6 +101,42 @@ fn loads(name: &str, value: &str) -> bool {
             path && marks.iter().any(|mark| value.contains(mark))
         }
         Some(Use::PerhapsCommand) | None => name == "PATH" && is_odd(value),
+    }
+}
+
+/// Objects in a setting: `profiles.linux: {bash: {path: …}}`.
+const MAX_DEPTH: u32 = 3;
+
+/// The odd program that a setting names: as its value, as the first of a list, in a member of it.
+fn odd_program<'j>(name: &str, value: &'j Json<'_>, depth: u32) -> Option<&'j str> {
+    const ENDS: [&str; 6] = [
+        "path",
+        "executable",
+        "binary",
+        "interpreter",
+        "command",
+        "program",
+    ];
+    let name = name.to_ascii_lowercase();
+    let runs = ENDS.iter().any(|end| name.ends_with(end));
+    // A path alone may lead to anything, also to what is no program.
+    let sure = runs && (name == "path" || !name.ends_with("path"));
+    let odd = |path: &&str| {
+        let relative = path.starts_with(|c: char| c.is_ascii_alphanumeric()) && path.contains('/');
+        let windows = path.contains(':');
+        let here = sure && relative && !windows && is_odd_program(&format!("./{path}"));
+        is_odd_program(path) || here
+    };
+    match value {
+        Json::String(text) => Some(&**text).filter(|path| runs && odd(path)),
+        Json::Array(items) => {
+            let first = items.first().and_then(Json::as_str);
+            first.filter(|path| runs && odd(path))
+        }
+        Json::Object(members) if depth < MAX_DEPTH => members
+            .iter()
+            .find_map(|(name, value)| odd_program(name, value, depth + 1)),
+        Json::Object(_) | Json::Null | Json::Bool(_) | Json::Number(_) => None,
     }
 }
 

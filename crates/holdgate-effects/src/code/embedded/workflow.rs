@@ -47,8 +47,17 @@ impl Reader<'_, '_, '_> {
         let Some(jobs) = tree.get("jobs") else {
             return Ok(());
         };
-        if super::is_all_secrets(&jobs.text()) {
+        let text = jobs.text();
+        if super::is_all_secrets(&text) {
             self.takes_all_secrets()?;
+        }
+        if text.contains("secrets.") && keeps_environment(jobs, 0) {
+            let actor = Actor::new(
+                "workflow",
+                "a step keeps its environment, with the secrets in it",
+            );
+            let all = actor.does(Kind::Read).tagged(Tag::SecretStore);
+            self.scene.emit(all.tagged(Tag::Ci).about("env"))?;
         }
         let Some(cause) = tree.get("on").and_then(caused_by) else {
             return Ok(());
@@ -69,6 +78,44 @@ impl Reader<'_, '_, '_> {
         self.scene
             .emit(all.tagged(Tag::Ci).about("toJSON(secrets)"))
     }
+}
+
+/// Whether a step that gets secrets puts its whole environment into a file, or in another form through a
+/// pipe: logs hide secrets only as they are.
+fn keeps_environment(node: &Json<'_>, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return false;
+    }
+    match node {
+        Json::Object(members) => {
+            let kept = node
+                .get_str("run")
+                .is_some_and(|run| run.lines().any(keeps));
+            kept || members
+                .iter()
+                .any(|(_, value)| keeps_environment(value, depth + 1))
+        }
+        Json::Array(items) => items.iter().any(|item| keeps_environment(item, depth + 1)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
+/// `env > file`, `printenv | base64`.
+fn keeps(line: &str) -> bool {
+    const FORMS: [&str; 8] = [
+        "base64", "base32", "xxd", "od ", "rev", "gzip", "tee ", "openssl",
+    ];
+    line.split(['&', ';']).any(|command| {
+        let command = command.trim();
+        let shown = ["env", "printenv", "export -p", "declare -x"];
+        let rest = shown.iter().find_map(|word| command.strip_prefix(word));
+        let rest = rest.unwrap_or("").trim_start();
+        let file = rest.trim_start_matches(['>', ' ', '"']);
+        // What later steps of the same job get.
+        let passed_on = file.starts_with('$') || file.starts_with("/dev/");
+        rest.starts_with('>') && !passed_on
+            || rest.starts_with('|') && FORMS.iter().any(|form| rest.contains(form))
+    })
 }
 
 fn caused_by(on: &Json<'_>) -> Option<&'static str> {
@@ -98,13 +145,15 @@ fn opened(node: &Json<'_>, depth: usize) -> Option<String> {
                     return Some(format!("{uses} {text}"));
                 }
             }
-            if let Some(run) = node.get_str("run") {
+            let script = node.get("with").and_then(|with| with.get_str("script"));
+            if let Some(run) = node.get_str("run").or(script) {
                 let mut holes = run.split("${{").skip(1);
                 let taken = holes.any(|hole| takes(hole.split("}}").next().unwrap_or(""), &WORDS));
                 let git = takes(run, &["git fetch", "git checkout", "git merge", "git pull"]);
+                let pulled = takes(run, &["pull/"]) && takes(run, &["/head", "/merge"]);
                 let fetched = run.contains("gh pr checkout")
                     || takes(run, &["refs/pull/"])
-                    || git && takes(run, &HEADS);
+                    || git && (pulled || takes(run, &HEADS));
                 if taken || fetched {
                     return Some(run.to_owned());
                 }

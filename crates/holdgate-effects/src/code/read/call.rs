@@ -57,6 +57,22 @@ impl Reader<'_, '_, '_> {
                 self.call_name(&value.text, None, arguments, start)
             }
             AbstractValue::Bound(bound) => self.call_bound(bound, arguments, start),
+            // `createRequire(folder)('./file')`
+            AbstractValue::Object(object) if object.kind == "Require" => {
+                let mut arguments = arguments;
+                let of = object.text.text.as_str();
+                let parent = of.strip_suffix('/').map(str::to_owned);
+                let folder = object
+                    .text
+                    .map(parent.unwrap_or_else(|| super::parent_of(of)));
+                if let Some(first) = arguments.positional.first_mut()
+                    && first.known().is_some_and(|name| name.starts_with('.'))
+                {
+                    let parts = [AbstractValue::value(folder), first.clone()];
+                    *first = AbstractValue::value(self.path_joined(&parts, true)?);
+                }
+                self.call_name("require", None, arguments, start)
+            }
             AbstractValue::Any(_) => {
                 let mut result = AbstractValue::Nothing;
                 for one in thing.alternatives() {
@@ -115,6 +131,12 @@ impl Reader<'_, '_, '_> {
             }
             let mut made = Vec::new();
             for item in items.iter().take(256) {
+                // Ruby's `&:rmtree` names a method of the item.
+                if let (AbstractValue::Object(_), AbstractValue::Text(method)) = (item, function) {
+                    let method = method.text.clone();
+                    made.push(self.method(item, &method, Arguments::default(), start)?);
+                    continue;
+                }
                 let one = Arguments::of(vec![item.clone()]);
                 made.push(self.call(function, one, start)?);
             }
@@ -167,6 +189,13 @@ impl Reader<'_, '_, '_> {
         }
         if matches!(member, "each" | "map" | "with" | "tap" | "items" | "then")
             && arguments.positional.is_empty()
+        {
+            return Ok(thing.clone());
+        }
+        // `files.sort`, `files.reverse_each`: the same items in another order, or some of them.
+        if matches!(thing, AbstractValue::List(_))
+            && arguments.positional.is_empty()
+            && pass::keeps_items(member)
         {
             return Ok(thing.clone());
         }
@@ -231,6 +260,13 @@ impl Reader<'_, '_, '_> {
             let module = vec![AbstractValue::Name(object.to_owned())];
             return self.call_own(*id, &Arguments::of(module));
         }
+        // Ruby's `File.method(:delete)` is that function.
+        if let (Language::Ruby, "method", None, Some(named)) =
+            (self.language, last, receiver, arguments.positional.first())
+            && let Some(function) = named.known().filter(|_| !object.is_empty())
+        {
+            return Ok(AbstractValue::Name(format!("{object}.{function}")));
+        }
         let owner = || AbstractValue::Name(object.to_owned());
         let receiver = receiver.cloned().unwrap_or_else(owner);
         if let Some(acts) = acts.filter(|acts| !is_text(acts)) {
@@ -249,7 +285,10 @@ impl Reader<'_, '_, '_> {
             return Ok(result);
         }
         self.enters_program(name, &arguments)?;
-        if !self.scene.written && acts.is_none() && (last.starts_with("de") || last == "drop_all") {
+        if !self.scene.written
+            && acts.is_none()
+            && (last.starts_with("de") || matches!(last, "drop_all" | "truncate"))
+        {
             self.empties_model(object, last, start)?;
         }
         // A method of another machine may have any name.
@@ -266,7 +305,18 @@ impl Reader<'_, '_, '_> {
         if acts.is_none() || !self.scene.written && arguments.all().any(calls) {
             self.touched(last, &arguments, start)?;
         }
-        let made = self.made_by(name, &receiver, &arguments)?;
+        let made = match &receiver {
+            // Whatever it is, it lies below or beside: `folder.descend_to('x')`.
+            AbstractValue::Object(object)
+                if object.kind == "Path" && acts.is_none() && pass::leads_on(last) =>
+            {
+                let mut below = object.text.clone();
+                below.push_text("/");
+                below.push_text(crate::value::HOLE_STR);
+                AbstractValue::object("Path", below)
+            }
+            _ => self.made_by(name, &receiver, &arguments)?,
+        };
         self.call_back(&made, &arguments, start)?;
         self.made_of_each(last, made, &arguments, start)
     }

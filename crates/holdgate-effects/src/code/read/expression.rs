@@ -14,6 +14,13 @@ impl<'a> Reader<'_, '_, 'a> {
     /// An expression before `end`. Stands still where there is none.
     pub(super) fn expression(&mut self, end: usize) -> Fueled<AbstractValue> {
         self.scene.fuel.spend(1)?;
+        // `unlink my @old = glob '*'`
+        if self.language == Language::Perl
+            && let Some(token) = self.peek(end)
+            && names::declares_argument(self.language, token.text)
+        {
+            self.at += 1;
+        }
         match self.assignment(end)? {
             Some(thing) => Ok(thing),
             None => self.operators(end),
@@ -127,6 +134,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return Ok(AbstractValue::Number(number));
         }
         let combined = match word {
+            // Ruby's `folder + 'name'`
+            "+" if matches!(&left, AbstractValue::Object(o) if o.kind == "Path") => {
+                let path = self.path_joined(&[left.clone(), right], true)?;
+                AbstractValue::object("Path", path)
+            }
             "+" | "." | ".." | "<<" | "~" => return self.joined(left, &right),
             "%" => match &left {
                 AbstractValue::Text(format) if !matches!(self.language, Language::JavaScript) => {
@@ -155,6 +167,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => self.mixed(&left, &right)?,
             },
+            "||" | "or" if gives_up(&right) => left,
             "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
             "&&" | "and" => right,
             "|" | "^" | "-" | "&" | ">>" | "**" | "//" => self.mixed(&left, &right)?,
@@ -381,5 +394,14 @@ impl<'a> Reader<'_, '_, 'a> {
             return self.function_value(parameters, self.at + 1, close, false);
         }
         self.expression_function(parameters, end)
+    }
+}
+
+/// Whether nothing is made, since the code ends there.
+fn gives_up(thing: &AbstractValue) -> bool {
+    match thing {
+        AbstractValue::Name(name) => names::gives_up(name),
+        AbstractValue::Object(object) => names::gives_up(&object.kind),
+        _ => false,
     }
 }

@@ -22,8 +22,23 @@ pub(super) fn skipped(language: Language, word: &str) -> bool {
         "match" | "assert" => language == Compiled,
         "BEGIN" | "END" => matches!(language, Perl | Ruby),
         "clone" => language == Php,
+        "state" => language == Perl,
         _ => false,
     }
+}
+
+/// Whether a word only declares what is handed over: Perl's `open my $file, …`.
+pub(super) fn declares_argument(language: Language, word: &str) -> bool {
+    language == Language::Perl && matches!(word, "my" | "our" | "local" | "state")
+}
+
+/// Whether what is called so does not come back: what stands before its `or` is the value.
+pub(super) fn gives_up(name: &str) -> bool {
+    let name = name.trim_end_matches("()");
+    matches!(
+        name.rsplit(['.', ':']).next().unwrap_or(name),
+        "die" | "exit" | "croak" | "confess" | "warn" | "carp" | "return" | "abort" | "raise"
+    )
 }
 
 fn is_keyword(language: Language, word: &str) -> bool {

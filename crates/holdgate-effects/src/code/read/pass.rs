@@ -85,6 +85,7 @@ impl Reader<'_, '_, '_> {
         arguments: &Arguments,
         start: usize,
     ) -> Fueled {
+        self.found_files(result, arguments)?;
         for argument in arguments.all() {
             // `.then(eval)`
             if let AbstractValue::Name(name) = argument
@@ -101,7 +102,10 @@ impl Reader<'_, '_, '_> {
                 let interesting = Origins::FETCHED | Origins::SECRET | Origins::ENVIRONMENT;
                 let typed =
                     matches!(result, AbstractValue::Object(object) if !object.kind.ends_with(')'));
-                if value.origins.any(interesting) || typed {
+                // Go's `filepath.Walk(folder, func(path string, …`
+                if let (Language::Compiled, AbstractValue::List(_)) = (self.language, result) {
+                    self.call_own(*id, &Arguments::of(vec![result.item()]))?;
+                } else if value.origins.any(interesting) || typed {
                     let yielded = match result {
                         AbstractValue::Object(_) => result.clone(),
                         _ => AbstractValue::value(value),
@@ -117,6 +121,24 @@ impl Reader<'_, '_, '_> {
 }
 
 impl Reader<'_, '_, '_> {
+    /// Perl's `find(sub { unlink $_ }, $folder)` and `find({wanted => sub { … }}, $folder)`: the function is
+    /// called for each file, which is `$_`.
+    fn found_files(&mut self, result: &AbstractValue, arguments: &Arguments) -> Fueled {
+        if self.language != Language::Perl || !matches!(result, AbstractValue::List(_)) {
+            return Ok(());
+        }
+        let first = arguments.positional.first();
+        let function = match first {
+            Some(AbstractValue::Map(_)) => first.and_then(|options| options.get("wanted")),
+            other => other,
+        };
+        let Some(AbstractValue::Function(id)) = function else {
+            return Ok(());
+        };
+        self.variables.insert("$_".to_owned(), result.item());
+        self.call_own(*id, &Arguments::default()).map(drop)
+    }
+
     /// What a function makes of the items of an unknown list tells where the new list comes from:
     /// `codes.map(c => String.fromCharCode(c))`.
     pub(super) fn made_of_each(
@@ -162,5 +184,61 @@ pub(super) fn takes_function(method: &str) -> bool {
             | "select"
             | "any"
             | "all"
+            | "for_each"
+            | "foreach"
+            | "reverse_each"
+            | "each_entry"
+            | "each_with_index"
+            | "filter_map"
+            | "flat_map"
+            | "find_all"
+            | "reject"
     )
+}
+
+/// Methods of lists that give the items of the list, in another order or fewer of them.
+pub(super) fn keeps_items(method: &str) -> bool {
+    matches!(
+        method,
+        "sort"
+            | "sorted"
+            | "reverse"
+            | "reversed"
+            | "reverse_each"
+            | "each_entry"
+            | "each_with_index"
+            | "each_slice"
+            | "uniq"
+            | "compact"
+            | "shuffle"
+            | "flatten"
+            | "lazy"
+            | "to_a"
+            | "to_set"
+            | "iter"
+            | "into_iter"
+            | "stream"
+            | "values"
+            | "entries"
+            | "toArray"
+            | "collect"
+    )
+}
+
+/// Whether a method of a path that no entry names may give another path: questions, texts and sizes do not.
+pub(super) fn leads_on(method: &str) -> bool {
+    let answers = [
+        "is", "has", "get", "to", "as", "each", "exist", "read", "write", "open",
+    ];
+    let first = method.find(|c: char| c == '_' || c.is_ascii_uppercase());
+    let first = method
+        .get(..first.unwrap_or(method.len()))
+        .unwrap_or(method);
+    let texts = [
+        "basename", "extname", "name", "stem", "suffix", "size", "length", "mtime", "stat",
+        "lstat", "hash", "inspect", "display", "format", "string", "mkdir", "mkpath", "split",
+        "strip", "replace", "then", "entries", "list", "equals", "compare", "match", "relative",
+        "file", "ok", "unwrap", "expect", "test",
+    ];
+    !method.ends_with('?') && !answers.contains(&first) && !texts.contains(&first)
 }

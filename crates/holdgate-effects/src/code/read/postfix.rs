@@ -310,7 +310,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match token.kind {
             Kind::Text(_) | Kind::Number => true,
             Kind::Name => {
-                !names::skipped(self.language, token.text)
+                (!names::skipped(self.language, token.text)
+                    || names::declares_argument(self.language, token.text))
                     && !matches!(
                         token.text,
                         "x" | "eq" | "ne" | "while" | "until" | "for" | "foreach"
@@ -321,6 +322,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 let next_tight = self.token_at(self.at + 1).is_some_and(|t| !t.spaced);
                 match token.text {
                     "[" | "\\" => token.spaced,
+                    "*" if self.language == Language::Perl => token.spaced && next_tight,
                     "*" | "&" | "-" | "::" => {
                         token.spaced && next_tight && self.language == Language::Ruby
                     }

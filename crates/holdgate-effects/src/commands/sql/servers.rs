@@ -3,8 +3,10 @@
 use super::super::units::Run;
 use super::tags_of_all;
 use crate::effect::{Actor, Effect, Kind};
+use crate::host::HostClass;
 use crate::scene::{Fueled, Scene};
-use crate::value::Value;
+use crate::tag::Tag;
+use crate::value::{Origins, Value};
 
 /// What scripts for `MongoDB` do, in files or from the input, besides what their language does.
 pub(in crate::commands) fn mongo(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
@@ -23,12 +25,53 @@ pub(in crate::commands) fn mongo(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled 
 /// What the words of a command to Redis do.
 pub(in crate::commands) fn redis(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     let words = run.call.words.get(1..).unwrap_or(&[]);
-    commanded(scene, run.actor, &Value::join(words, " "))?;
+    let line = Value::join(words, " ");
+    commanded(scene, run.actor, &line)?;
+    leaves(scene, run.actor, &line)?;
     match run.call.stdin {
         // With `-x` it is a value.
-        Some(stdin) if !run.parsed.given(&["-x"]) => commanded(scene, run.actor, stdin),
+        Some(stdin) if !run.parsed.given(&["-x"]) => {
+            commanded(scene, run.actor, stdin)?;
+            leaves(scene, run.actor, stdin)
+        }
         _ => Ok(()),
     }
+}
+
+/// Less than this many milliseconds or bytes keep no message.
+const KEPT: u64 = 1_000_000;
+
+/// A server gives all that it has to another machine, or keeps no message any more.
+fn leaves(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Fueled {
+    let copies = |word: &str| {
+        let word = word.to_ascii_lowercase();
+        matches!(word.as_str(), "replicaof" | "slaveof" | "migrate")
+    };
+    let mut words = text.text.split_whitespace();
+    if words.by_ref().any(copies)
+        && let Some(host) = words.next()
+    {
+        let address = text.map(host);
+        let near = [HostClass::Loopback, HostClass::Private];
+        let class = scene.know.hosts.host(&address).class;
+        if host.contains('.') && !near.contains(&class) {
+            let all = Value::unknown(Origins::FILE);
+            scene.send(&actor.and(Tag::Transfer), &address, &all)?;
+        }
+    }
+    let settings = ["retention.ms=", "retention.bytes="];
+    let kept = settings.iter();
+    let kept = kept.flat_map(|name| text.text.split(name).skip(1));
+    let mut kept = kept.filter_map(|rest| {
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        let number = rest.get(..end.unwrap_or(rest.len()))?;
+        number.parse::<u64>().ok()
+    });
+    if kept.any(|kept| kept < KEPT) {
+        let effect = actor.does(Kind::Database).tagged(Tag::DeleteAll);
+        scene.emit(effect.about(&text.text))?;
+    }
+    Ok(())
 }
 
 /// A server is told to do what a text says.

@@ -43,7 +43,8 @@ impl Spec {
             .iter()
             .for_each(|(kind, tags)| each(Some(*kind), tags));
         for (name, sub) in &self.sub {
-            each(None, Tag::from_word(name).as_slice());
+            let word = Tag::from_word(name).filter(|tag| !tag.calms());
+            each(None, word.as_slice());
             sub.collect(each);
         }
         self.when.iter().for_each(|(_, spec)| spec.collect(each));

@@ -169,6 +169,9 @@ pub(crate) struct Change {
     pub(crate) alone: Vec<String>,
     pub(crate) verbs: Vec<String>,
     pub(crate) things: Vec<String>,
+    /// Names of arguments that say it beside a verb.
+    #[serde(default)]
+    pub(crate) keys: Vec<String>,
 }
 
 /// A set of roles.
