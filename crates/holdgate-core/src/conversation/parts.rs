@@ -222,6 +222,16 @@ impl CallReader<'_> {
         Part::Call(Arc::new(step))
     }
 
+    /// The step that a call was, or `None` if that is not known.
+    pub(crate) fn step(&self, held: &HeldCall, outcome: Outcome) -> Option<Step> {
+        let effects = match outcome {
+            Outcome::Refused => Vec::new(),
+            Outcome::Done | Outcome::Failed => self.effects(held)?,
+        };
+        let (id, tool) = (held.id.as_deref()?, held.name.as_deref()?);
+        Some(Step::new(id, tool, outcome, effects))
+    }
+
     /// What the call did, if that is known. The guard refuses calls that cannot be read, but the
     /// conversation may have started without the guard.
     fn effects(&self, held: &HeldCall) -> Option<Vec<Effect>> {
