@@ -2,6 +2,7 @@
 //! of in a conversation.
 
 use crate::call::HeldCall;
+use crate::conversation::CallReader;
 use crate::history::{History, Outcome, Step};
 use crate::session::Session;
 use crate::stack::{Context, Judgement, Stack, Tickets};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 /// Calls whose result has not come yet.
 const MAX_OPEN: usize = 256;
-/// Bytes that the steps of one session keep.
+/// Bytes that the steps of one session keep, and those of its open calls.
 const MAX_BYTES: usize = 4 << 20;
 
 /// One agent's session.
@@ -24,6 +25,7 @@ pub struct LiveSession {
     steps: VecDeque<Arc<Step>>,
     bytes: usize,
     open: VecDeque<Step>,
+    open_bytes: usize,
 }
 
 impl LiveSession {
@@ -48,11 +50,31 @@ impl LiveSession {
         let Some((id, tool)) = named(judgement) else {
             return;
         };
-        let step = Step::new(id, tool, Outcome::Done, judgement.effects.clone());
-        if self.open.len() == MAX_OPEN {
-            self.open.pop_front();
-        }
+        self.open(Step::new(
+            id,
+            tool,
+            Outcome::Done,
+            judgement.effects.clone(),
+        ));
+    }
+
+    fn open(&mut self, step: Step) {
+        self.open_bytes += step.bytes;
         self.open.push_back(step);
+        while (self.open.len() > MAX_OPEN || self.open_bytes > MAX_BYTES)
+            && self.open.len() > 1
+            && let Some(oldest) = self.open.pop_front()
+        {
+            self.open_bytes -= oldest.bytes;
+        }
+    }
+
+    /// A call that another process has judged, and what became of it. One of which it is not known
+    /// what it does is left out.
+    pub fn recall(&mut self, held: &HeldCall, outcome: Outcome, reader: &CallReader<'_>) {
+        if let Some(step) = reader.step(held, outcome) {
+            self.push(step);
+        }
     }
 
     /// The call does not run.
@@ -76,6 +98,7 @@ impl LiveSession {
         let Some(mut step) = at.and_then(|at| self.open.remove(at)) else {
             return Vec::new();
         };
+        self.open_bytes -= step.bytes;
         if failed {
             step.outcome = Outcome::Failed;
         }
@@ -110,5 +133,25 @@ fn named(judgement: &Judgement) -> Option<(&str, &str)> {
     match &judgement.outcome {
         Ok(cleared) => Some((&cleared.call().id, &cleared.call().name)),
         Err(refusal) => Some((refusal.id()?, refusal.tool()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_without_results_take_no_more_room_than_those_with() {
+        let mut live = LiveSession::default();
+        let tool = "n".repeat(200_000);
+        for number in 0..40 {
+            let id = format!("c{number}");
+            live.open(Step::new(&id, &tool, Outcome::Done, Vec::new()));
+        }
+        let open: usize = live.open.iter().map(|step| step.bytes).sum();
+        assert!(open <= MAX_BYTES, "{open} bytes");
+        assert_eq!(open, live.open_bytes);
+        live.ended("c39", false, &[]);
+        assert_eq!(live.history.len(), 1);
     }
 }

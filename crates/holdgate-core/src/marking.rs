@@ -309,7 +309,7 @@ fn name_tools(request: &Request, results: &mut [MarkedResult]) {
                 continue;
             };
             while let Some(result) = results.pop_if(|result| result.message >= at) {
-                result.tool = Some(tool.to_owned());
+                result.tool = Some(tool.clone().into_owned());
             }
             if results.is_empty() {
                 unnamed.remove(id);

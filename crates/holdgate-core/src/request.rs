@@ -11,6 +11,7 @@ mod strings;
 use crate::call::Executor;
 use bytes::Bytes;
 use holdgate_effects::json::{Json, JsonError, LoneSurrogates};
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -85,7 +86,8 @@ pub(crate) enum Mention<'m> {
     /// The model has made a call.
     Call {
         id: &'m str,
-        tool: &'m str,
+        /// The name under which the tool is judged.
+        tool: Cow<'m, str>,
         runs: Executor,
         /// Its arguments as JSON text, if it has any.
         input: Option<String>,

@@ -266,9 +266,35 @@ impl Reader for SpokenReader {
     fn read(&mut self, fields: &Fields<'_>, events: &mut Vec<Event>) -> Result<(), Violation> {
         let mut read = Vec::new();
         self.inner.read(fields, &mut read)?;
+        self.events(read, fields.data.as_deref(), events)
+    }
+
+    fn is_mid_block(&self) -> bool {
+        self.inner.is_mid_block()
+    }
+
+    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), Violation> {
+        let mut read = Vec::new();
+        self.inner.end(&mut read)?;
+        self.events(read, None, events)
+    }
+
+    fn kept(&self) -> usize {
+        self.inner.kept() + self.text.kept()
+    }
+}
+
+impl SpokenReader {
+    /// What the inner reader has read, in a frame with this data: its words are read too.
+    fn events(
+        &mut self,
+        read: Vec<Event>,
+        data: Option<&[u8]>,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Violation> {
         for event in read {
             match event {
-                Event::Inert(place) => self.frame(place, None, fields.data.as_deref(), events)?,
+                Event::Inert(place) => self.frame(place, None, data, events)?,
                 Event::Piece(place, frame) => {
                     let framing = self.framing;
                     let fields = framing.fields(&frame, false)?;
@@ -294,18 +320,6 @@ impl Reader for SpokenReader {
             }
         }
         Ok(())
-    }
-
-    fn is_mid_block(&self) -> bool {
-        self.inner.is_mid_block()
-    }
-
-    fn end(&mut self, events: &mut Vec<Event>) {
-        self.inner.end(events);
-    }
-
-    fn kept(&self) -> usize {
-        self.inner.kept() + self.text.kept()
     }
 }
 

@@ -127,8 +127,8 @@ fn around(config: &Config, add: &mut impl FnMut(&'static str, State, String)) {
         Err(_) => add(
             "engine",
             State::Note,
-            "no proxy runs: each hook judges by itself, which takes longer and remembers no \
-             earlier calls"
+            "no proxy runs: each hook judges by itself, which takes longer, and knows earlier \
+             calls only from the ledger"
                 .to_owned(),
         ),
     }

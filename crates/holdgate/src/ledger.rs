@@ -12,7 +12,7 @@ mod seal;
 mod verify;
 
 pub use files::files;
-pub(crate) use files::{private, readable, records};
+pub(crate) use files::{private, readable, records, tail};
 pub use seal::Seed;
 pub use verify::{Seals, Verified, verify, verify_sealed};
 

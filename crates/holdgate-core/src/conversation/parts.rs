@@ -147,7 +147,7 @@ impl CallReader<'_> {
                 Mention::Call {
                     id, tool, input, ..
                 } if notice::is_our_call(id, input.as_deref()) => {
-                    let (id, tool) = (id.to_owned(), tool.to_owned());
+                    let (id, tool) = (id.to_owned(), tool.into_owned());
                     Some(refused(Refused { id, tool }))
                 }
                 Mention::Call {
@@ -156,10 +156,10 @@ impl CallReader<'_> {
                     runs,
                     input,
                 } => {
-                    let digest = keys.hash_one((tool, &input));
+                    let digest = keys.hash_one((&tool, &input));
                     let held =
-                        HeldCall::new(runs, Some(id.to_owned()), Some(tool.to_owned()), input);
-                    Some(self.call((id, tool), &held, digest, room))
+                        HeldCall::new(runs, Some(id.to_owned()), Some(tool.to_string()), input);
+                    Some(self.call((id, &tool), &held, digest, room))
                 }
                 Mention::Result {
                     call,
@@ -220,6 +220,16 @@ impl CallReader<'_> {
         step.local = held.runs == Executor::AtClient;
         step.digest = digest;
         Part::Call(Arc::new(step))
+    }
+
+    /// The step that a call was, or `None` if that is not known.
+    pub(crate) fn step(&self, held: &HeldCall, outcome: Outcome) -> Option<Step> {
+        let effects = match outcome {
+            Outcome::Refused => Vec::new(),
+            Outcome::Done | Outcome::Failed => self.effects(held)?,
+        };
+        let (id, tool) = (held.id.as_deref()?, held.name.as_deref()?);
+        Some(Step::new(id, tool, outcome, effects))
     }
 
     /// What the call did, if that is known. The guard refuses calls that cannot be read, but the

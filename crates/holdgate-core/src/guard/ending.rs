@@ -38,15 +38,20 @@ impl StreamGuard {
     /// What the reader has kept for the end of the body.
     fn end_of_body(&mut self, now: Duration, out: &mut Vec<Output>) {
         let mut events = Vec::new();
+        let mut read = Ok(());
         if !self.is_over() && !self.decoder.is_mid_frame() {
-            self.reader.end(&mut events);
+            read = self.reader.end(&mut events);
         }
         let mut sink = Sink::new(&Bytes::new(), out);
-        for event in events {
+        let mut events = events.into_iter();
+        while read.is_ok()
+            && let Some(event) = events.next()
+        {
             let no_frame = || Err(Violation::Incomplete("the body has ended"));
-            if let Err(violation) = self.event(event, &no_frame, now, &mut sink) {
-                self.fail(&violation, &mut sink);
-            }
+            read = self.event(event, &no_frame, now, &mut sink);
+        }
+        if let Err(violation) = read {
+            self.fail(&violation, &mut sink);
         }
         sink.finish();
     }

@@ -163,7 +163,9 @@ pub trait Reader: Debug + Send {
     fn is_mid_block(&self) -> bool;
 
     /// The upstream has ended the body: appends what was only waiting for that.
-    fn end(&mut self, _events: &mut Vec<Event>) {}
+    fn end(&mut self, _events: &mut Vec<Event>) -> Result<(), Violation> {
+        Ok(())
+    }
 
     /// Bytes that are kept between frames, if they are not few.
     fn kept(&self) -> usize {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const CLIENTS: [&dyn Protocol; 2] = [ANTHROPIC, RESPONSES];
+pub(crate) const CLIENTS: [&dyn Protocol; 2] = [ANTHROPIC, RESPONSES];
 
 fn tools(client: &dyn Protocol) -> Value {
     let text = json!({"type": "string"});
@@ -35,7 +35,7 @@ fn tools(client: &dyn Protocol) -> Value {
 }
 
 /// A response over the bridge from `client`, to a request with a few tools.
-fn context(client: &'static dyn Protocol, settings: GuardSettings) -> ResponseContext {
+pub(crate) fn context(client: &'static dyn Protocol, settings: GuardSettings) -> ResponseContext {
     let bridge = bridged(client, "chat").unwrap();
     let body =
         json!({"messages": [], "input": [], "tools": tools(client), "stop_sequences": ["END"]});
@@ -163,7 +163,7 @@ fn whole_answers_are_translated() {
 }
 
 /// What a client gets, in the protocol that it speaks: tools, ids and arguments.
-fn calls(client: &dyn Protocol, seen: &Seen) -> Vec<Vec<(String, String, Value)>> {
+pub(crate) fn calls(client: &dyn Protocol, seen: &Seen) -> Vec<Vec<(String, String, Value)>> {
     let readings = match client.name() {
         "responses" => responses_client::all_calls(&seen.bytes),
         _ => assemble::all_calls(&seen.bytes),
@@ -200,17 +200,17 @@ fn check_calls(client: &dyn Protocol, seen: &Seen) {
     }
 }
 
-fn chunk(choice: Value) -> String {
+pub(crate) fn chunk(choice: Value) -> String {
     let chunk = json!({"id": "chatcmpl-0123456789", "object": "chat.completion.chunk", "created": 7,
                        "model": "m", "choices": [choice]});
     format!("data: {chunk}\n\n")
 }
 
-fn say(text: &str) -> String {
+pub(crate) fn say(text: &str) -> String {
     chunk(json!({"index": 0, "delta": {"content": text}}))
 }
 
-const END: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+pub(crate) const END: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
 #[test]
 fn text_leaves_at_once_but_for_the_start_of_a_tag() {

@@ -12,6 +12,7 @@
 
 mod asking;
 mod bridges;
+mod bridges_odd;
 mod chat;
 mod chat_calls;
 mod chat_hostile;

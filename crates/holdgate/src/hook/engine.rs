@@ -2,6 +2,7 @@
 
 use super::input::{self, Call, Event};
 use super::passed::{Passed, texts};
+use super::past;
 use super::reply::{Decision, Reply};
 use crate::args::HookAgent;
 use crate::asks::once::Once;
@@ -13,8 +14,8 @@ use crate::ledger::Ledger;
 use crate::threads::lock;
 use anyhow::Context as _;
 use holdgate_core::{
-    Action, Clock as _, Executor, Finding, HeldCall, Judgement, LiveSession, Masked, Record, Stack,
-    Tell, Verdict,
+    Action, CallReader, Clock as _, Executor, Finding, HeldCall, Judgement, LiveSession, Masked,
+    Record, Stack, Tell, Unbounded, Verdict,
 };
 use holdgate_effects::Knowledge;
 use holdgate_effects::json::{Json, shorten};
@@ -44,6 +45,10 @@ pub(crate) trait Around: Send + Sync {
     fn expert(&self) -> bool;
     /// Takes note of a project's rules that have changed.
     fn report(&self, news: &News);
+    /// Whether each call is judged in a process of its own.
+    fn forgets(&self) -> bool {
+        false
+    }
 }
 
 /// What a hook hands over.
@@ -78,6 +83,8 @@ struct Known {
     live: LiveSession,
     /// The project that it began in: an agent that moves elsewhere does not take it along.
     project: Option<String>,
+    /// Whether its earlier calls were looked for.
+    recalled: bool,
 }
 
 impl Engine {
@@ -118,7 +125,13 @@ impl Engine {
                 if self.passed.take(id, &call.tool, &call.input) {
                     return Ok(Decision::Pass);
                 }
-                self.judge(handed.agent, call)
+                let session = name(handed.agent, &call.session);
+                let read = call.shows.clone().map(|shows| (call.id.clone(), shows));
+                let decision = self.judge(handed.agent, call)?;
+                if let (Decision::Pass, Some((id, shows))) = (&decision, read) {
+                    self.note_result(&session, &id, false, &shows)?;
+                }
+                Ok(decision)
             }
             Ok(Event::After {
                 session,
@@ -159,6 +172,20 @@ impl Engine {
         known.project.clone_from(&project);
         let world = self.world(project.as_deref(), call.folder.as_deref());
         let stack = self.stack(&world);
+        if !std::mem::replace(&mut known.recalled, true) && self.around.forgets() {
+            let past = past::calls(&self.config.state_dir, &session);
+            let limits = self.around.in_force().config.judge;
+            let reader = CallReader {
+                know: &self.know,
+                world: &world,
+                limits: limits.call,
+                fuel: limits.fuel,
+                room: &Unbounded,
+            };
+            for (held, outcome) in past.context("the ledger cannot be read")? {
+                known.live.recall(&held, outcome, &reader);
+            }
+        }
         known.live.session.world = Arc::new(world);
         let held = HeldCall::new(
             Executor::AtClient,
@@ -196,6 +223,9 @@ impl Engine {
     ) -> anyhow::Result<()> {
         let known = self.session(session);
         let shown = lock(&known).live.ended(call, failed, &texts(result));
+        if !failed && shown.is_empty() && self.around.forgets() {
+            past::note(&self.ledger, session.to_owned(), call).context(NOT_RECORDED)?;
+        }
         for (finding, tool, call) in shown {
             let names = (Some(tool), Some(call));
             let (id, action) = (self.next_id(), Action::Forwarded);
@@ -258,7 +288,7 @@ impl Engine {
 const NOT_RECORDED: &str = "the decision cannot be recorded";
 
 /// A session's name in records.
-fn name(agent: HookAgent, session: &str) -> String {
+pub(super) fn name(agent: HookAgent, session: &str) -> String {
     format!("{}:{}", agent.word(), shorten(session, MAX_NAME))
 }
 
@@ -317,5 +347,9 @@ impl Around for Alone {
         if let Some(problem) = &news.problem {
             crate::log::warn(&format!("{}:\n{problem}", news.now));
         }
+    }
+
+    fn forgets(&self) -> bool {
+        true
     }
 }

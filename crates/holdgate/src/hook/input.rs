@@ -1,5 +1,6 @@
 //! What a client hands to its hook: bytes to a call, or to the result of one.
 
+use super::ended::has_failed;
 use crate::args::HookAgent;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use sha2::{Digest as _, Sha256};
@@ -46,6 +47,8 @@ pub(crate) struct Call {
     pub(crate) project: Option<String>,
     /// Whether the client can ask its user about it.
     pub(crate) can_ask: bool,
+    /// What the model reads if it passes, where no event tells of its result.
+    pub(crate) shows: Option<Json<'static>>,
 }
 
 /// Reads what the hook of `agent` was given. `project` is the folder that the client has named in
@@ -87,6 +90,7 @@ pub(crate) fn read(agent: HookAgent, project: Option<&str>, bytes: &[u8]) -> Res
             ];
             let result = results.iter().find_map(|key| json.get(key));
             let result = result.cloned().unwrap_or(Json::Null).into_owned();
+            let failed = failed || has_failed(agent, &tool, &json, &result);
             Ok(Event::After {
                 session,
                 id,
@@ -154,6 +158,10 @@ fn before(
             .map(str::to_owned),
         project: named.filter(|dir| !dir.is_empty()).map(str::to_owned),
         can_ask: can_ask(agent, event, json),
+        shows: (event == "beforeReadFile").then(|| {
+            let content = json.get("content").cloned().unwrap_or(Json::Null);
+            content.into_owned()
+        }),
     })
 }
 

@@ -4,10 +4,12 @@
 //! answer, a wrong one, or none in time is a refusal: clients run a call whose hook fails in any
 //! other way than this.
 
+mod ended;
 pub(crate) mod engine;
 mod input;
 pub(crate) mod line;
 pub(crate) mod passed;
+mod past;
 mod reply;
 pub(crate) mod server;
 
@@ -19,7 +21,7 @@ use crate::judging;
 use crate::ledger::Ledger;
 use crate::threads::spawn;
 use anyhow::Context as _;
-use engine::{Alone, Engine, Handed};
+use engine::{Alone, Engine, Handed, name};
 use input::{Event, MAX_INPUT};
 use std::io::{Read, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -66,11 +68,25 @@ pub fn answer(args: &HookArgs, given: &mut impl Read) -> Reply {
     answered().unwrap_or_else(|error: anyhow::Error| Reply::fault(&format!("{error:#}")))
 }
 
-/// Judges in this process, which remembers nothing.
+/// Judges in this process. What the session has done before is in the ledger.
 fn alone(config: Config, handed: &Handed<'_>) -> anyhow::Result<Reply> {
     let event = input::read(handed.agent, handed.project, handed.bytes);
-    if matches!(event, Ok(Event::After { .. } | Event::AskedElsewhere)) {
-        return Ok(Reply::of(handed.agent, &reply::Decision::Pass));
+    match &event {
+        Ok(Event::After {
+            session,
+            id,
+            failed,
+            ..
+        }) => {
+            if !failed {
+                let ledger = open(&config)?;
+                let noted = past::note(&ledger, name(handed.agent, session), id);
+                noted.context("the result cannot be recorded")?;
+            }
+            return Ok(Reply::of(handed.agent, &reply::Decision::Pass));
+        }
+        Ok(Event::AskedElsewhere) => return Ok(Reply::of(handed.agent, &reply::Decision::Pass)),
+        Ok(Event::Before(_)) | Err(_) => {}
     }
     judging::read_ahead();
     let ledger = open(&config)?;

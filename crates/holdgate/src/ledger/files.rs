@@ -45,6 +45,26 @@ pub(crate) fn records(dir: &Path) -> io::Result<impl Iterator<Item = io::Result<
     Ok(lines)
 }
 
+/// The last whole records of the newest file, at most so many bytes of them.
+pub(crate) fn tail(dir: &Path, bytes: u64) -> io::Result<String> {
+    let mut file = match readable(&dir.join(CURRENT)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(error),
+    };
+    let from = file.metadata()?.len().saturating_sub(bytes);
+    file.seek(SeekFrom::Start(from))?;
+    let mut text = Vec::new();
+    file.take(bytes).read_to_end(&mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let first = match from {
+        0 => 0,
+        _ => text.find('\n').map_or(whole, |end| end + 1),
+    };
+    Ok(text.get(first..whole).unwrap_or_default().to_owned())
+}
+
 pub(super) fn newest_rotated(dir: &Path) -> io::Result<Option<String>> {
     let mut files = files(dir)?;
     files.retain(|path| !path.ends_with(CURRENT));

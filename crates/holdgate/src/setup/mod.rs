@@ -324,6 +324,10 @@ fn keep(receipt: &mut Receipt, changes: &[Change]) {
 
 fn apply(changes: &[Change]) -> anyhow::Result<()> {
     for change in changes {
+        if disk::read(&change.path)? != change.old {
+            let path = change.path.display();
+            anyhow::bail!("{path} was changed by another program meanwhile; run it again");
+        }
         match &change.new {
             Some(new) => disk::write(&change.path, new)?,
             None => disk::remove(&change.path, &change.made)?,

@@ -48,6 +48,7 @@ export const Holdgate = async ({ directory }) => {
         event("tool.execute.after", input, {
           tool_input: input.args ?? {},
           tool_response: output?.output ?? "",
+          exit_code: output?.metadata?.exit,
         }),
       )
     },

@@ -208,7 +208,10 @@ impl Here {
 
 /// Whether a command in an agent's settings is a hook of ours, of any version.
 pub(super) fn is_ours(agent: HookAgent, command: &str) -> bool {
-    command.contains(&format!(" hook {} --set HOME=", agent.word()))
+    let start = format!(" hook {} --set ", agent.word());
+    // A home with a space in its name is in quotes.
+    let mut behind = command.split(&start).skip(1);
+    behind.any(|words| words.trim_start_matches('\'').starts_with("HOME="))
 }
 
 const BY_RUN: &str = "its address cannot be set in its settings; start it with `holdgate run`";

@@ -200,3 +200,31 @@ fn an_entry_is_found_where_it_stands() {
         Some((0, 0))
     );
 }
+
+#[test]
+fn what_another_program_writes_meanwhile_stays() {
+    let home = Home::new();
+    let plan = home.plan(HookAgent::ClaudeCode, false);
+    let path = home.dir.path().join(".claude/settings.json");
+    disk::write(&path, "{}").unwrap();
+    let receipt = Receipt::load(&home.config.state_dir, plan.agent).unwrap();
+    let changes = wanted(&plan, &receipt).unwrap();
+    disk::write(&path, r#"{"model":"x"}"#).unwrap();
+    assert!(apply(&changes).is_err());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), r#"{"model":"x"}"#);
+    assert_eq!(home.set_up(&plan), 1);
+    home.take_out(&plan);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), r#"{"model":"x"}"#);
+}
+
+#[test]
+fn a_hook_is_known_again_whatever_the_home_is_called() {
+    let home = Home::new();
+    for name in ["/home/dev", "/home/my name", "/home/o'neil"] {
+        let variables = vec![("HOME".to_owned(), name.to_owned())];
+        let here = Here::new(&home.config, variables, "/bin/holdgate".into()).unwrap();
+        let command = here.plan(HookAgent::Codex, false).command;
+        assert!(plan::is_ours(HookAgent::Codex, &command), "{command}");
+        assert!(!plan::is_ours(HookAgent::Gemini, &command), "{command}");
+    }
+}

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::Path;
 
-const KEY: &str = "ghp_Q7Zr2Wn9Xk4Lm1Vb8Tc3Yd6Ff5Gg0Hh1Jj2K";
+pub(crate) const KEY: &str = "ghp_Q7Zr2Wn9Xk4Lm1Vb8Tc3Yd6Ff5Gg0Hh1Jj2K";
 
-fn args(agent: HookAgent, state_dir: &Path) -> HookArgs {
+pub(crate) fn args(agent: HookAgent, state_dir: &Path) -> HookArgs {
     HookArgs {
         agent,
         variables: vec![("HOME".to_owned(), "/home/dev".to_owned())],
@@ -22,18 +22,18 @@ fn args(agent: HookAgent, state_dir: &Path) -> HookArgs {
 }
 
 /// A proxy that judges for hooks.
-fn resident() -> Guarded {
+pub(crate) fn resident() -> Guarded {
     let nowhere: SocketAddr = ([127, 0, 0, 1], 9).into();
     let mut guarded = Guarded::start(nowhere, |_| {});
     guarded.proxy.serve_all_hooks();
     guarded
 }
 
-fn ask(guarded: &Guarded, agent: HookAgent, input: &str) -> Reply {
+pub(crate) fn ask(guarded: &Guarded, agent: HookAgent, input: &str) -> Reply {
     answer(&args(agent, guarded.dir.path()), &mut input.as_bytes())
 }
 
-fn means(agent: HookAgent, reply: &Reply) -> Meaning {
+pub(crate) fn means(agent: HookAgent, reply: &Reply) -> Meaning {
     meaning(agent, i32::from(reply.code), &reply.out)
 }
 

@@ -31,7 +31,7 @@ fn mention<'m>(block: &'m Json<'m>, by_model: bool) -> Option<Mention<'m>> {
         kind @ ("tool_use" | "server_tool_use" | "mcp_tool_use") if by_model => {
             Some(Mention::Call {
                 id: text("id")?,
-                tool: text("name")?,
+                tool: text("name")?.into(),
                 runs: match kind {
                     "tool_use" => Executor::AtClient,
                     _ => Executor::AtProvider,

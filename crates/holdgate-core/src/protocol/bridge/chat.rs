@@ -127,7 +127,9 @@ impl BridgeReader {
             Some(Json::Array(calls)) => calls.as_slice(),
             Some(_) => return Err(Violation::Incomplete("the tool calls are not a list")),
         };
-        let legacy = delta.get("function_call").filter(|call| is_set(Some(call)));
+        // Beside the other form, it is the same call once more.
+        let legacy = delta.get("function_call").filter(|_| calls.is_empty());
+        let legacy = legacy.filter(|call| is_set(Some(call)));
         if !calls.is_empty() || legacy.is_some() {
             self.end_of_text(events);
             let surrogates = no_lone_surrogates(data).err();
@@ -306,8 +308,9 @@ impl Reader for BridgeReader {
         self.state == State::Open
     }
 
-    fn end(&mut self, events: &mut Vec<Event>) {
+    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), Violation> {
         self.ended(events);
+        Ok(())
     }
 
     fn kept(&self) -> usize {

@@ -23,6 +23,8 @@ fn tokens(json: &Json<'_>) -> usize {
         Json::Null | Json::Bool(_) | Json::Number(_) => AROUND,
         Json::String(text) => AROUND + of(text),
         Json::Array(items) => items.iter().map(tokens).sum(),
+        // An image, or a document.
+        Json::Object(_) if json.get_str("type") == Some("base64") => IMAGE,
         Json::Object(_) if json.get_str("type") == Some("image") => IMAGE,
         Json::Object(members) => {
             let sizes = members.iter().map(|(key, value)| of(key) + tokens(value));
@@ -47,6 +49,12 @@ mod tests {
             )
         };
         assert_eq!(count(&image("")), count(&image(&"A".repeat(100_000))));
+        let document = |data: &str| {
+            image(data)
+                .replace(r#""image","#, r#""document","#)
+                .replace(r#"{"data""#, r#"{"type":"base64","data""#)
+        };
+        assert!(count(&document(&"A".repeat(100_000))) < 3000);
         assert!(estimated_tokens(b"{").is_err());
     }
 }

@@ -13,8 +13,8 @@ const MAX_ERROR: usize = 2000;
 pub(super) fn thinking<'j>(json: &'j Json<'_>) -> impl Iterator<Item = &'j str> {
     // Some servers send the same under both names.
     let names = ["reasoning_content", "reasoning"];
-    let found = names.iter().find_map(|name| json.get_str(name));
-    found.into_iter()
+    let mut found = names.iter().filter_map(|name| json.get_str(name));
+    found.find(|text| !text.is_empty()).into_iter()
 }
 
 /// What a response to this request says about itself.
@@ -63,4 +63,21 @@ pub(super) fn error_message<'j>(json: &'j Json<'_>) -> Option<&'j str> {
     let found = keys.iter().find_map(|key| error.get_str(key));
     let text = error.as_str().or(found)?;
     text.get(..text.floor_char_boundary(MAX_ERROR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use holdgate_effects::json::LoneSurrogates;
+
+    #[test]
+    fn an_empty_member_hides_no_thinking() {
+        let of = |text: &str| {
+            let json = Json::read(text.as_bytes(), 4, LoneSurrogates::Refuse).unwrap();
+            thinking(&json).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(of(r#"{"reasoning_content":"","reasoning":"Hm."}"#), ["Hm."]);
+        assert_eq!(of(r#"{"reasoning_content":"a","reasoning":"a"}"#), ["a"]);
+        assert!(of(r#"{"reasoning_content":null}"#).is_empty());
+    }
 }

@@ -76,12 +76,14 @@ pub(super) fn read(
         Some(Json::Array(calls)) => calls.as_slice(),
         Some(_) => return Err(Violation::Incomplete("the tool calls are not a list")),
     };
-    let legacy = message.get("function_call");
+    // Beside the other form, it is the same call once more.
+    let legacy = message.get("function_call").filter(|_| calls.is_empty());
     let legacy = legacy.filter(|call| is_set(Some(call)));
     let fragments = calls.iter().map(Fragment::read);
     for fragment in fragments.chain(legacy.map(Fragment::legacy)) {
         let fragment = fragment?;
-        let fault = fragment.fault().or_else(|| surrogates.clone());
+        let fault = fragment.unknown_kind().or_else(|| fragment.fault());
+        let fault = fault.or_else(|| surrogates.clone());
         let input = fragment.input.clone().map(std::borrow::Cow::into_owned);
         parts.push(call(fragment.name, fragment.id, input, fault, &mut said));
     }

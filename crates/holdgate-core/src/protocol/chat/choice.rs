@@ -89,11 +89,7 @@ impl Choice {
         }
         let fault = fragment.fault().or_else(|| surrogates.cloned());
         let fault = fault.or(other_name.then_some(Fault::TwoNames));
-        let other_kind = match &fragment.kind {
-            Kind::Unknown(kind) => Some(Fault::UnknownKind(kind.clone())),
-            Kind::Function | Kind::Custom | Kind::Legacy => None,
-        };
-        if let Some(fault) = fault.or(other_kind) {
+        if let Some(fault) = fault.or_else(|| fragment.unknown_kind()) {
             events.push(Event::CallInput(block, Err(fault)));
         }
         match &fragment.input {

@@ -135,6 +135,14 @@ impl<'a> Fragment<'a> {
         self.fault.clone()
     }
 
+    /// The kind of the call, if the protocol does not define it.
+    pub(in super::super) fn unknown_kind(&self) -> Option<Fault> {
+        match &self.kind {
+            Kind::Unknown(kind) => Some(Fault::UnknownKind(kind.clone())),
+            Kind::Function | Kind::Custom | Kind::Legacy => None,
+        }
+    }
+
     /// The call that begins with this, in this choice. `id` is its id if it has none of its own.
     pub(super) fn begin(&self, choice: u64, id: String) -> HeldCall {
         let runs = match &self.kind {

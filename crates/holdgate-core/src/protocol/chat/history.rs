@@ -57,7 +57,7 @@ fn call<'m>(call: &'m Json<'m>) -> Option<Mention<'m>> {
 fn made<'m>(id: &'m str, tool: &'m str, input: Option<String>) -> Mention<'m> {
     Mention::Call {
         id,
-        tool,
+        tool: tool.into(),
         runs: Executor::AtClient,
         input,
     }

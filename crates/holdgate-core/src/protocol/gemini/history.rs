@@ -31,7 +31,7 @@ fn call<'m>(call: &'m Json<'m>) -> Option<Mention<'m>> {
     Some(Mention::Call {
         // Without an id, the result names the tool.
         id: id(call, tool).unwrap_or(tool),
-        tool,
+        tool: tool.into(),
         runs: Executor::AtClient,
         input: get(call, "args").map(Json::text),
     })
@@ -101,7 +101,7 @@ mod tests {
     fn made<'m>(id: &'m str, tool: &'m str, input: &str) -> Mention<'m> {
         Mention::Call {
             id,
-            tool,
+            tool: tool.into(),
             runs: Executor::AtClient,
             input: Some(input.to_owned()),
         }

@@ -1,6 +1,6 @@
 //! What an item of a conversation says about calls.
 
-use super::item::{Payload, id, input};
+use super::item::{Payload, id, input, tool};
 use crate::call::Executor;
 use crate::request::Mention;
 use holdgate_effects::json::{Json, LoneSurrogates};
@@ -74,8 +74,8 @@ pub(super) fn is_from_client(text: &str) -> bool {
 fn called<'m>(kind: &'m str, item: &'m Json<'m>) -> Option<Mention<'m>> {
     let payload = Payload::of(kind)?;
     let tool = match payload {
-        Payload::Arguments | Payload::Text => item.get_str("name")?,
-        Payload::Members(_) => kind,
+        Payload::Arguments | Payload::Text => tool(item)?.into(),
+        Payload::Members(_) => kind.into(),
     };
     Some(Mention::Call {
         id: id(item)?,
@@ -94,7 +94,7 @@ fn run_by_provider<'m>(kind: &'m str, item: &'m Json<'m>) -> Vec<Mention<'m>> {
     let told = told.filter_map(|key| Some(((*key).into(), item.get(key)?.clone())));
     let call = Mention::Call {
         id,
-        tool: item.get_str("name").unwrap_or(kind),
+        tool: tool(item).map_or(kind.into(), Into::into),
         runs: Executor::AtProvider,
         input: arguments.or_else(|| Some(Json::Object(told.collect()).text())),
     };

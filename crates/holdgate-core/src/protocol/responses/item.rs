@@ -148,7 +148,7 @@ pub(super) fn is_words(part: &Json<'_>) -> bool {
 }
 
 /// The name under which a call's tool is judged.
-fn tool(item: &Json<'_>) -> Option<String> {
+pub(super) fn tool(item: &Json<'_>) -> Option<String> {
     let name = item.get_str("name")?;
     let space = ["namespace", "server_label"]
         .iter()

@@ -273,7 +273,7 @@ fn mentions<'m>(turn: &'m Json<'m>) -> Vec<Mention<'m>> {
     let called = turn.get("call").and_then(|call| {
         Some(Mention::Call {
             id: text(call, "id")?,
-            tool: text(call, "tool")?,
+            tool: text(call, "tool")?.into(),
             runs: Executor::AtClient,
             input: text(call, "args").map(str::to_owned),
         })

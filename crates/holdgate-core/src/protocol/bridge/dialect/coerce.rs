@@ -6,6 +6,8 @@ use holdgate_effects::json::{Json, LoneSurrogates};
 const MAX_DEPTH: usize = 64;
 /// How deep alternatives and references of a schema are followed.
 const MAX_ALTERNATIVES: usize = 8;
+/// How many of them are looked at: a schema can name itself in each.
+const MAX_LOOKED_AT: usize = 256;
 
 /// The value of the parameter `key` of a tool with this schema. What does not have a declared type
 /// stays a text.
@@ -13,7 +15,8 @@ pub(super) fn coerced(schema: &Json<'_>, key: &str, text: &str) -> Json<'static>
     let mut types = Vec::new();
     let property = schema.get("properties").and_then(|all| all.get(key));
     if let Some(property) = property {
-        admit(property, schema, MAX_ALTERNATIVES, &mut types);
+        let (depth, mut left) = (MAX_ALTERNATIVES, MAX_LOOKED_AT);
+        admit(property, schema, (depth, &mut left), &mut types);
     }
     let is = |word| types.contains(&word);
     let raw = || Json::String(text.to_owned().into());
@@ -42,10 +45,16 @@ pub(super) fn coerced(schema: &Json<'_>, key: &str, text: &str) -> Json<'static>
 }
 
 /// Adds the types that a property admits. Without any, a text stays a text.
-fn admit<'s>(property: &'s Json<'_>, schema: &'s Json<'_>, depth: usize, types: &mut Vec<&'s str>) {
-    let Some(depth) = depth.checked_sub(1) else {
+fn admit<'s>(
+    property: &'s Json<'_>,
+    schema: &'s Json<'_>,
+    (depth, left): (usize, &mut usize),
+    types: &mut Vec<&'s str>,
+) {
+    let (Some(depth), Some(fewer)) = (depth.checked_sub(1), left.checked_sub(1)) else {
         return;
     };
+    *left = fewer;
     let listed = |key| {
         property
             .get(key)
@@ -64,7 +73,7 @@ fn admit<'s>(property: &'s Json<'_>, schema: &'s Json<'_>, depth: usize, types: 
     }
     for key in ["anyOf", "oneOf", "allOf"] {
         for alternative in listed(key) {
-            admit(alternative, schema, depth, types);
+            admit(alternative, schema, (depth, &mut *left), types);
         }
     }
     let named = property.get_str("$ref");
@@ -73,7 +82,7 @@ fn admit<'s>(property: &'s Json<'_>, schema: &'s Json<'_>, depth: usize, types: 
         steps.try_fold(schema, |at, step| at.get(step))
     });
     if let Some(named) = named {
-        admit(named, schema, depth, types);
+        admit(named, schema, (depth, left), types);
     }
 }
 
@@ -117,5 +126,13 @@ mod tests {
         check(r##"{"$ref":"#/$defs/N"}"##, "2", "2");
         check(r##"{"$ref":"#/properties/p"}"##, "2", r#""2""#);
         check("{}", "true", r#""true""#);
+    }
+
+    #[test]
+    fn a_schema_that_names_itself_many_times_takes_no_longer_than_others() {
+        // With a cost for each way through it, this takes years.
+        let itself = vec![r##"{"$ref":"#/properties/p"}"##; 100].join(",");
+        let property = format!(r#"{{"anyOf":[{{"type":"integer"}},{itself}]}}"#);
+        check(&property, "7", "7");
     }
 }

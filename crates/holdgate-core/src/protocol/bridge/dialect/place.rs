@@ -6,9 +6,15 @@ const FENCE: usize = 3;
 
 /// The place of the next character.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they have nothing to do with each other"
+)]
 pub(super) struct Place {
     /// The fence that is open: its mark, and how many of them.
     fence: Option<(u8, usize)>,
+    /// Whether it was opened in this line.
+    opening: bool,
     /// How many marks opened the code span that is open in this line; 0 if none is.
     span: usize,
     /// Marks of the same kind that have just come, and whether they began their line.
@@ -16,6 +22,8 @@ pub(super) struct Place {
     run_begins_line: bool,
     /// Whether the line has no character but white space yet.
     blank: bool,
+    /// Whether the line quotes somebody: it begins with `>`.
+    quoted: bool,
     /// The last two characters of the line.
     last: (char, char),
 }
@@ -24,10 +32,12 @@ impl Default for Place {
     fn default() -> Self {
         Place {
             fence: None,
+            opening: false,
             span: 0,
             run: (0, 0),
             run_begins_line: false,
             blank: true,
+            quoted: false,
             last: ('\n', '\n'),
         }
     }
@@ -38,7 +48,11 @@ impl Place {
     pub(super) fn pass(&mut self, text: &str) {
         let special = memchr::memchr3(b'\n', b'`', b'~', text.as_bytes());
         if special.is_none() && self.run.1 == 0 {
-            self.blank &= text.trim().is_empty();
+            let said = text.trim_start();
+            if !said.is_empty() {
+                self.quoted |= self.blank && said.starts_with('>');
+                self.blank = false;
+            }
             let mut back = text.chars().rev();
             match (back.next(), back.next()) {
                 (Some(last), Some(before)) => self.last = (before, last),
@@ -59,7 +73,7 @@ impl Place {
             _ => 0,
         };
         if mark == 0 || mark != self.run.0 {
-            self.settle();
+            self.settle(Some(c));
         }
         if mark != 0 {
             if self.run.1 == 0 {
@@ -71,23 +85,37 @@ impl Place {
             // A mark that is not closed in its line is taken for an apostrophe or the like.
             self.span = 0;
             self.blank = true;
+            self.quoted = false;
+            self.opening = false;
         } else if !c.is_whitespace() {
+            self.quoted |= self.blank && c == '>';
             self.blank = false;
         }
         self.last = (self.last.1, c);
     }
 
-    /// The marks that came last are complete.
-    fn settle(&mut self) {
+    /// The marks that came last are complete; `next` follows them, if that is known.
+    fn settle(&mut self, next: Option<char>) {
         let (mark, count) = std::mem::take(&mut self.run);
         if count == 0 {
             return;
         }
         match self.fence {
-            Some((open, least)) if mark == open && count >= least && self.run_begins_line => {
+            // Marks behind it in its line: it was a code span.
+            Some((b'`', open)) if mark == b'`' && self.opening => {
                 self.fence = None;
+                self.span = if count == open { 0 } else { open };
             }
-            None if count >= FENCE && self.run_begins_line => self.fence = Some((mark, count)),
+            Some((open, least)) if mark == open && count >= least && self.run_begins_line => {
+                // With the name of a language, it begins one in a text about Markdown.
+                if next.is_none_or(char::is_whitespace) {
+                    self.fence = None;
+                }
+            }
+            None if count >= FENCE && self.run_begins_line => {
+                self.fence = Some((mark, count));
+                self.opening = true;
+            }
             None if mark == b'`' && self.span == 0 => self.span = count,
             None if mark == b'`' && self.span == count => self.span = 0,
             Some(_) | None => {}
@@ -97,7 +125,7 @@ impl Place {
     /// Whether the next character is a part of code.
     pub(super) fn is_code(&self) -> bool {
         let mut here = self.clone();
-        here.settle();
+        here.settle(None);
         here.fence.is_some() || here.span > 0
     }
 
@@ -108,6 +136,9 @@ impl Place {
 
     /// Whether the next character stands in a sentence that goes on, or in quotes.
     pub(super) fn is_mid_sentence(&self) -> bool {
+        if self.quoted {
+            return true;
+        }
         let is_word = |c: char| c.is_alphanumeric() || c == ',';
         match self.last {
             (_, '"' | '\'' | '(' | '“' | '‘' | '«') => true,
@@ -140,6 +171,18 @@ mod tests {
         check("", false, false);
         check("Look:\n```xml\n", true, false);
         check("Look:\n```xml\na\n```\n", false, false);
+        check("Look:\n```xml\na\n``` \t\r\n", false, false);
+        check("```xml\na\n``` Now.\n", false, false);
+        check("```md\n```xml\n", true, false);
+        check("```md\n```xml\n```\n", false, false);
+        check("```md\n```", false, false);
+        check("```ls``` ", false, false);
+        check("```ls``` is it\n", false, false);
+        check("```ls`` ", true, false);
+        check("~~~ a`b\n", true, false);
+        check("> ", false, true);
+        check(" > a\n", false, false);
+        check("a > ", false, false);
         check("~~~\n```\n", true, false);
         check("````\n```\n", true, false);
         check("Write `", true, false);

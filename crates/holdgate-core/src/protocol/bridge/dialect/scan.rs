@@ -12,6 +12,9 @@ use std::borrow::Cow;
 /// Depth of a call that is written as JSON; its own depth is bounded when it is read.
 const MAX_DEPTH: usize = 128;
 
+/// Parameters of one call.
+const MAX_PARAMETERS: usize = 256;
+
 /// How a tag in a value begins that may have an end like a parameter's.
 const NESTED: &str = "<parameter";
 
@@ -207,7 +210,11 @@ impl Scan {
                             from: self.at,
                             nested: false,
                         };
-                        self.parameters.push((key.to_owned().into(), String::new()));
+                        if self.parameters.len() < MAX_PARAMETERS {
+                            self.parameters.push((key.to_owned().into(), String::new()));
+                        } else {
+                            self.fault("it has too many parameters");
+                        }
                     }
                 }
                 None
@@ -303,8 +310,11 @@ impl Scan {
 
     /// The value of the last parameter is whole. One line end on each side belongs to the tags.
     fn take(&mut self, value: &str) {
-        let value = value.strip_prefix('\n').unwrap_or(value);
-        let value = value.strip_suffix('\n').unwrap_or(value);
+        let (value, end) = match value.strip_prefix("\r\n") {
+            Some(value) => (value, "\r\n"),
+            None => (value.strip_prefix('\n').unwrap_or(value), "\n"),
+        };
+        let value = value.strip_suffix(end).unwrap_or(value);
         if let Some((_, last)) = self.parameters.last_mut() {
             value.clone_into(last);
         }

@@ -146,6 +146,19 @@ fn calls_as_functions() {
 }
 
 #[test]
+fn lines_may_end_with_both_characters() {
+    check(
+        "<tool_call>\r\n<function=shell>\r\n<parameter=command>\r\nls\r\npwd\r\n</parameter>\r\n</function>\r\n</tool_call>",
+        &[r#"C shell {"command":"ls\r\npwd"}"#],
+    );
+    // Here they are a part of the value.
+    check(
+        "<function=save>\n<parameter=body>\na\r\n\n</parameter>\n</function>",
+        &[r#"C save {"body":"a\r\n"}"#],
+    );
+}
+
+#[test]
 fn values_may_hold_tags() {
     for body in [
         "<p></parameter></p>",
@@ -201,6 +214,8 @@ fn what_is_no_call_stays_text() {
         "Models write <tool_call>{\"name\":\"shell\",\"arguments\":{}}</tool_call> for it.",
         "The form `<tool_call>{\"name\":\"shell\",\"arguments\":{}}</tool_call>` is JSON.",
         "```\n<tool_call>{\"name\":\"shell\",\"arguments\":{}}</tool_call>\n```\n",
+        "```md\n# How to\n```xml\n<tool_call>{\"name\":\"shell\",\"arguments\":{}}</tool_call>\n```\n",
+        "> <tool_call>{\"name\":\"shell\",\"arguments\":{}}</tool_call>\n",
         "~~~xml\n<function=shell>\n</function>\n~~~",
         "See <function=shell>\n</function> there.",
         "<tool_call> is a tag, <function=shell> is another.",
@@ -212,6 +227,10 @@ fn what_is_no_call_stays_text() {
     ] {
         check(text, &[&format!("T {text}")]);
     }
+    check(
+        "```ls``` shows it.\n<function=shell>\n</function>",
+        &["T ```ls``` shows it.\n", "C shell {}"],
+    );
     let fenced = "```\n<function=shell>\n</function>\n```\n<function=shell>\n</function>";
     check(
         fenced,
@@ -292,6 +311,20 @@ fn a_long_call_in_small_pieces_costs_no_more_than_its_length() {
     }
     reader.finish(&mut found);
     assert!(matches!(found.as_slice(), [Piece::Call(_)]));
+}
+
+#[test]
+fn many_parameters_cost_no_more_than_their_length() {
+    let parameters: String = (0..60_000)
+        .map(|number| format!("<parameter=p{number:06}>1</parameter>"))
+        .collect();
+    let text = format!("<function=shell>{parameters}</function>");
+    // Comparing all with all takes many seconds.
+    let found = pieces(&request(Dialect::Auto), [text.as_str()]);
+    assert_eq!(
+        found,
+        ["F shell: it is not written as it must be: it has too many parameters"]
+    );
 }
 
 /// Stands for more white space than there can be between tags.

@@ -129,6 +129,9 @@ fn usage(usage: Usage) -> Json<'static> {
             "output_tokens_details",
             details("reasoning_tokens", usage.reasoning),
         ),
-        ("total_tokens", (usage.input + usage.output).into()),
+        (
+            "total_tokens",
+            usage.input.saturating_add(usage.output).into(),
+        ),
     ])
 }

@@ -47,7 +47,7 @@ fn calls_of_every_kind_are_found() {
     );
     check(
         r#"{"type":"mcp_call","id":"m","name":"q","server_label":"s","arguments":"{}","output":"a","error":null}"#,
-        &["provider q m {}", "done m a"],
+        &["provider mcp__s__q m {}", "done m a"],
     );
     check(
         r#"{"type":"web_search_call","id":"w","status":"completed","action":{"type":"search","query":"x"}}"#,
@@ -55,6 +55,22 @@ fn calls_of_every_kind_are_found() {
             r#"provider web_search_call w {"action":{"type":"search","query":"x"}}"#,
             "done w ",
         ],
+    );
+}
+
+#[test]
+fn tools_have_the_names_under_which_they_are_judged() {
+    let call = |space: &str| {
+        format!(
+            r#"{{"type":"function_call","call_id":"c","namespace":"{space}","name":"Read","arguments":"{{}}"}}"#
+        )
+    };
+    check(&call("mcp__web"), &["client mcp__web__Read c {}"]);
+    check(&call("web"), &["client mcp__web__Read c {}"]);
+    check(&call("functions"), &["client Read c {}"]);
+    check(
+        r#"{"type":"custom_tool_call","call_id":"c","namespace":"web","name":"ask","input":"x"}"#,
+        &[r#"client mcp__web__ask c {"input":"x"}"#],
     );
 }
 
