@@ -42,6 +42,8 @@ pub struct Record {
     pub lesson: Option<(Lesson, bool)>,
     /// More about a call that did not pass.
     pub refused: Option<Box<Refused>>,
+    /// The project in which a call was judged. It is not written.
+    pub project: Option<String>,
 }
 
 /// What `holdgate why` shows about a call that did not pass.
@@ -197,6 +199,7 @@ impl Record {
                 .clone()
                 .map(|lesson| (lesson, judgement.carries_secret)),
             refused: Refused::of(judgement),
+            project: None,
         }
     }
 
@@ -214,6 +217,7 @@ impl Record {
             answer: None,
             lesson: None,
             refused: None,
+            project: None,
         }
     }
 
@@ -237,6 +241,7 @@ impl Record {
             answer: None,
             lesson: None,
             refused: None,
+            project: None,
         }
     }
 

@@ -226,9 +226,11 @@ impl Ruling {
             now.saturating_sub(judged.since),
         );
         record.answer = judged.answer;
+        let session = session::lock(&self.judge.session);
+        record.project.clone_from(&session.world.project);
+        drop(session);
         if let Some(refused) = &mut record.refused {
-            let session = session::lock(&self.judge.session);
-            refused.project.clone_from(&session.world.project);
+            refused.project.clone_from(&record.project);
         }
         record.expert = self.judge.expert;
         record

@@ -1,9 +1,13 @@
 //! Bridges under guard: answers that servers should not give, and text that acts.
 
 use crate::bridges::{CLIENTS, END, calls, chunk, context, say};
-use crate::guarding::{Play, settings, whole};
-use holdgate_core::{ANTHROPIC, GuardSettings, TextActions};
+use crate::guarding::{Play, judge, settings, whole};
+use holdgate_core::{
+    ANTHROPIC, Dialect, GuardSettings, RESPONSES, RequestFacts, ResponseContext, TextActions,
+    bridged,
+};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn bash(id: &str, kind: &str) -> Value {
     json!({"index": 0, "id": id, "type": kind,
@@ -26,6 +30,38 @@ fn a_call_in_both_forms_is_one_call() {
         let got = whole(context(client, settings()), &body).unwrap();
         assert_eq!(got.to_string().matches("\"Bash\"").count(), 1, "{got}");
     }
+}
+
+#[test]
+fn no_tool_hides_behind_the_name_of_another() {
+    let group = |space: &str, name: &str| {
+        let tool = json!({"type": "function", "name": name, "parameters": {}});
+        json!({"type": "namespace", "name": space, "tools": [tool]})
+    };
+    let tools = [group("mcp__a", "b__c"), group("mcp__a__b", "c")];
+    let again = json!({"type": "additional_tools", "tools": [group("mcp__a", "b__c")]});
+    let body = json!({"input": [again], "tools": tools}).to_string();
+    let bridge = bridged(RESPONSES, "chat").unwrap();
+    let translated = bridge.translate("/v1/responses", body.as_bytes(), Dialect::Auto);
+    let translated = translated.unwrap().unwrap();
+    let chat: Value = serde_json::from_slice(&translated.body).unwrap();
+    assert_eq!(chat["tools"].as_array().unwrap().len(), 1, "{chat}");
+    let context = ResponseContext {
+        protocol: bridge,
+        request: Arc::new(RequestFacts {
+            bridged: translated.bridged,
+            ..RequestFacts::default()
+        }),
+        ..judge(settings())
+    };
+    let mut play = Play::new(context);
+    let call = "<tool_call>{\"name\":\"mcp__a__b__c\",\"arguments\":{}}</tool_call>";
+    play.feed(say(call).as_bytes());
+    play.feed(END.as_bytes());
+    play.finish();
+    let text = play.seen.text();
+    assert!(text.contains("\"namespace\":\"mcp__a\""), "{text}");
+    assert!(text.contains("\"name\":\"b__c\""), "{text}");
 }
 
 #[test]

@@ -122,7 +122,13 @@ impl Engine {
         match input::read(handed.agent, handed.project, handed.bytes) {
             Ok(Event::Before(call)) => {
                 let id = call.has_own_id.then_some(call.id.as_str());
-                if self.passed.take(id, &call.tool, &call.input) {
+                let folder = call.folder.as_deref();
+                let world = id.is_none().then(|| {
+                    let project = call.project.as_deref().or(folder);
+                    self.world(project, folder)
+                });
+                let project = world.as_ref().and_then(|world| world.project.as_deref());
+                if self.passed.take(id, &call.tool, &call.input, project) {
                     return Ok(Decision::Pass);
                 }
                 let session = name(handed.agent, &call.session);

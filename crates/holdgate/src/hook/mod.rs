@@ -115,8 +115,14 @@ fn project(agent: HookAgent) -> Option<String> {
 
 /// Says it and ends. What cannot be said is a refusal.
 fn end(reply: &Reply) -> ! {
-    let said = std::io::stdout().write_all(reply.out.as_bytes());
-    let said = said.and_then(|()| std::io::stdout().flush());
+    // The thread that judges may keep the output to itself: a refusal in time must not wait for it.
+    let said = if reply.out.is_empty() {
+        Ok(())
+    } else {
+        let mut out = std::io::stdout().lock();
+        out.write_all(reply.out.as_bytes())
+            .and_then(|()| out.flush())
+    };
     let _ = std::io::stderr().write_all(reply.err.as_bytes());
     let code = if said.is_ok() { reply.code } else { 2 };
     std::process::exit(i32::from(code))

@@ -31,6 +31,8 @@ pub(crate) struct Passed {
 struct Sent {
     id: String,
     tool: String,
+    /// The project in which it was judged, if that was known.
+    project: Option<String>,
     /// The texts in its arguments, as hashes.
     texts: HashSet<u64>,
     /// All of its arguments, as a hash.
@@ -68,6 +70,7 @@ impl Passed {
         calls.push_back(Sent {
             id: id.clone(),
             tool: tool.clone(),
+            project: record.project.clone(),
             texts,
             whole: self.keys.hash_one(json.text()),
             at: Instant::now(),
@@ -75,17 +78,26 @@ impl Passed {
     }
 
     /// Whether this call was sent. With an id, the hook may show less of the call, and under another
-    /// name, as Codex does, but nothing else; without one, it must be the same.
-    pub(crate) fn take(&self, id: Option<&str>, tool: &str, input: &Json<'_>) -> bool {
+    /// name, as Codex does, but nothing else; without one, it must be the same, and not in another
+    /// project.
+    pub(crate) fn take(
+        &self,
+        id: Option<&str>,
+        tool: &str,
+        input: &Json<'_>,
+        project: Option<&str>,
+    ) -> bool {
         let shown = self.hashes(input);
         let whole = self.keys.hash_one(input.text());
         let mut calls = lock(&self.sent);
         calls.retain(|sent| sent.at.elapsed() < MAX_AGE);
         let is_same = |sent: &Sent| {
             let all_known = shown.is_subset(&sent.texts);
+            let known = sent.project.as_deref().zip(project);
+            let elsewhere = known.is_some_and(|(there, here)| there != here);
             match id {
                 Some(id) => sent.id == id && all_known && !shown.is_empty(),
-                None => sent.tool == tool && sent.whole == whole,
+                None => sent.tool == tool && sent.whole == whole && !elsewhere,
             }
         };
         let at = calls.iter().position(is_same);
@@ -111,4 +123,33 @@ pub(crate) fn texts<'j>(json: &'j Json<'_>) -> Vec<&'j str> {
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_in_one_project_says_nothing_about_another() {
+        let mut record = Record::of_response("i".to_owned(), "s".to_owned(), "rule", "");
+        record.action = Action::Sent;
+        record.project = Some("/home/dev/a".to_owned());
+        record.subject = Subject::Call {
+            tool: Some("run_shell_command".to_owned()),
+            call: Some("c".to_owned()),
+            runs: "client",
+            input: Some(std::sync::Arc::new(
+                r#"{"command":"rm -rf build"}"#.to_owned(),
+            )),
+            held: Duration::ZERO,
+            judged: Duration::ZERO,
+        };
+        let passed = Passed::default();
+        passed.note(&record);
+        let input = Json::object([("command", "rm -rf build".into())]);
+        let take = |project: &str| passed.take(None, "run_shell_command", &input, Some(project));
+        assert!(!take("/home/dev"), "there it deletes something else");
+        assert!(take("/home/dev/a"));
+        assert!(!take("/home/dev/a"), "once");
+    }
 }

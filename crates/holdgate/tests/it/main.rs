@@ -31,6 +31,7 @@ mod eval;
 mod expert;
 mod families;
 mod hook;
+mod hook_late;
 mod hook_past;
 mod judge;
 mod judge_faults;

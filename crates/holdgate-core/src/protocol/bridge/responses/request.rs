@@ -99,6 +99,10 @@ impl Tools {
         (takes_text, schema): (bool, Json<'static>),
     ) {
         let known = wire_name(name, namespace);
+        // One that is declared again, or that another group's tool would hide behind.
+        if self.declared.contains_key(&known) {
+            return;
+        }
         self.functions.push(function(&known, description, &schema));
         let tool = DeclaredTool {
             name: name.to_owned(),
