@@ -374,6 +374,47 @@ mod tests {
     use crate::knowledge::commands::CommandTable;
 
     #[test]
+    fn what_says_that_nothing_happens_must_be_earned() {
+        let table = "g: {operands: text, flags: {dry-run: -n --dry-run, force: -f}, options: {data: -o}, sub: {list: {operands: text}}}\n";
+        let table = CommandTable::read(crate::table::compiled(table)).unwrap();
+        let spec = table.get("g").unwrap().unwrap();
+        let dry = |line: &str| {
+            let words: Vec<Value> = line.split(' ').map(Value::known).collect();
+            let parsed = parse(spec, &words);
+            parsed.tags.contains(&Tag::DryRun) && parsed.given(&["-n", "--dry-run"])
+        };
+        for line in [
+            "g -n",
+            "g -fn x",
+            "g --dry-run=client",
+            "g --no-dry-run -n",
+            "g --dry",
+        ] {
+            assert!(dry(line), "{line}");
+        }
+        for line in [
+            "g --dry-run=none",
+            "g -n=false",
+            "g -n --no-dry-run",
+            "g -n --no-n",
+            "g --dry-run=client --dry-run=NONE",
+            "g --dry-run false",
+            "g --dry-run=",
+            "g -o --dry-run",
+            "g -- -n",
+        ] {
+            assert!(!dry(line), "{line}");
+        }
+        let unknown = Value::unknown(crate::value::Origins::UNKNOWN);
+        let mut flag = Value::known("--dry-run=");
+        flag.push(&unknown);
+        let parsed = parse(spec, &[Value::known("g"), flag]);
+        assert!(!parsed.tags.contains(&Tag::DryRun));
+        let parsed = parse(spec, &[Value::known("g"), Value::known("list")]);
+        assert!(!parsed.tags.contains(&Tag::List));
+    }
+
+    #[test]
     fn a_value_that_may_be_left_out_is_never_a_word_of_its_own() {
         let table = "g: {operands: text, optional: {shell: \"-O --open\"}, options: {text: -e}}\n";
         let table = CommandTable::read(crate::table::compiled(table)).unwrap();

@@ -160,14 +160,14 @@ impl Reader<'_, '_, '_> {
         Ok(AbstractValue::list(entries))
     }
 
-    /// Perl's `find(sub { … }, $folder)`: the function gets each entry as `$_`.
+    /// Perl's `find(sub { … }, $folder)` and `find({wanted => sub { … }}, $folder)`: the function gets each
+    /// entry as `$_`.
     fn wanted(&mut self, call: &Call<'_>, entries: &[AbstractValue]) -> Fueled {
-        if let (Language::Perl, Role::Below, Some(function), Some(entry)) = (
-            self.language,
-            call.act.role,
-            call.arguments.positional.first(),
-            entries.first(),
-        ) && matches!(function, AbstractValue::Function(_))
+        let first = call.arguments.positional.first();
+        let function = first.and_then(|first| first.get("wanted")).or(first);
+        if let (Language::Perl, Role::Below, Some(function), Some(entry)) =
+            (self.language, call.act.role, function, entries.first())
+            && matches!(function, AbstractValue::Function(_))
         {
             for name in ["$_", "$File.Find.name"] {
                 self.assign(name, entry.clone())?;

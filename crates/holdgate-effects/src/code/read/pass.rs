@@ -85,7 +85,6 @@ impl Reader<'_, '_, '_> {
         arguments: &Arguments,
         start: usize,
     ) -> Fueled {
-        self.found_files(result, arguments)?;
         for argument in arguments.all() {
             // `.then(eval)`
             if let AbstractValue::Name(name) = argument
@@ -121,24 +120,6 @@ impl Reader<'_, '_, '_> {
 }
 
 impl Reader<'_, '_, '_> {
-    /// Perl's `find(sub { unlink $_ }, $folder)` and `find({wanted => sub { … }}, $folder)`: the function is
-    /// called for each file, which is `$_`.
-    fn found_files(&mut self, result: &AbstractValue, arguments: &Arguments) -> Fueled {
-        if self.language != Language::Perl || !matches!(result, AbstractValue::List(_)) {
-            return Ok(());
-        }
-        let first = arguments.positional.first();
-        let function = match first {
-            Some(AbstractValue::Map(_)) => first.and_then(|options| options.get("wanted")),
-            other => other,
-        };
-        let Some(AbstractValue::Function(id)) = function else {
-            return Ok(());
-        };
-        self.variables.insert("$_".to_owned(), result.item());
-        self.call_own(*id, &Arguments::default()).map(drop)
-    }
-
     /// What a function makes of the items of an unknown list tells where the new list comes from:
     /// `codes.map(c => String.fromCharCode(c))`.
     pub(super) fn made_of_each(
