@@ -197,8 +197,7 @@ impl PathGlobs {
 
     /// Gives `enough` what each lookup finds, until it says so. Returns whether it did.
     fn each_lookup(&self, path: &str, mut enough: impl FnMut(&[usize]) -> bool) -> bool {
-        let mut finds =
-            |lookup: &Lookup, key: &str| lookup.get(key).is_some_and(|found| enough(found));
+        let mut finds = |lookup: &Lookup, key: &str| lookup.get(key).is_some_and(&mut enough);
         // The last part of the path, and the last two.
         let mut slashes = memchr::memrchr_iter(b'/', path.as_bytes()).map(|at| at + 1);
         let name = slashes.next().and_then(|at| path.get(at..));
