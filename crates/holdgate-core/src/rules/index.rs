@@ -19,8 +19,11 @@ pub(super) struct Index {
 struct Candidates {
     /// Rules about any program, by the kinds that they are about.
     by_kind: Vec<Vec<(Sign, usize)>>,
-    by_program: FxHashMap<String, Vec<(Arc<[Sign]>, usize)>>,
+    by_program: FxHashMap<String, Vec<Candidate>>,
 }
+
+/// A rule by its position, and what an effect must have for it: one of the signs.
+type Candidate = (Arc<[Sign]>, usize);
 
 impl Index {
     pub(super) fn of(rules: &[Arc<Rule>]) -> Index {
