@@ -183,7 +183,7 @@ impl Reader<'_, '_, '_> {
             Role::Member => self.takes_member(call),
             Role::Call => self.hands_over(call, false),
             Role::CallWith => self.hands_over(call, true),
-            Role::Same => Ok(call.one(0).unwrap_or_default()),
+            Role::Same => Ok(self.with_variables(call.one(0).unwrap_or_default())),
             Role::Join | Role::Resolve => self.joins_path(call),
             Role::Parent => {
                 let path = self.value(call, 0)?;

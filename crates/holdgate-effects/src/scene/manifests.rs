@@ -37,6 +37,7 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         "go.mod" => go,
         "gemfile" => gems,
         ".pre-commit-config.yaml" => hooks,
+        "pnpm-workspace.yaml" => overrides,
         ".pnpmfile.cjs" | ".pnpmfile.mjs" | "pnpmfile.js" => references,
         "chart.yaml" | "requirements.yaml" => charts,
         ".gitlab-ci.yml" => images,
@@ -125,6 +126,20 @@ pub(super) fn mentions(registry: Registry, text: &str, name: &str) -> bool {
         Registry::Forge | Registry::Image | Registry::Packagist
     );
     stands(name, whole) || owner.is_some_and(|owner| stands(owner, false))
+}
+
+/// Packages that a workspace puts in the place of others: `name: github:owner/name`.
+fn overrides(text: &str) -> Found<'_> {
+    let named = text.lines().filter_map(|line| {
+        let (_, value) = line.split_once(':')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        let short = value.strip_prefix("github:");
+        let owner = short.and_then(|path| path.split('/').next());
+        let at = || value.contains("://").then_some(Named::Address(value));
+        let named = owner.map(|owner| Named::Package(Registry::Forge, owner));
+        Some((named.or_else(at)?, line))
+    });
+    named.collect()
 }
 
 /// What stands behind `key:` on a line of YAML.

@@ -202,6 +202,21 @@ impl Reader<'_, '_, '_> {
         Ok(AbstractValue::holding(kind, text, data))
     }
 
+    /// A text as `expandvars` gives it: `$HOME/x` lies in the home. What only stays the same names no place
+    /// that begins so.
+    pub(super) fn with_variables(&self, thing: AbstractValue) -> AbstractValue {
+        let Some(text) = thing.known().filter(|text| text.starts_with('$')) else {
+            return thing;
+        };
+        let rest = text
+            .strip_prefix("$HOME")
+            .filter(|r| r.is_empty() || r.starts_with('/'));
+        let Some(rest) = rest.or_else(|| text.strip_prefix("${HOME}")) else {
+            return thing;
+        };
+        AbstractValue::text(format!("{}{rest}", self.scene.world.home))
+    }
+
     /// What a variable of the environment holds.
     pub(in crate::code) fn variable_named(&self, name: &str) -> AbstractValue {
         if let Some(values) = self.scene.variable(name) {

@@ -148,6 +148,13 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
                 grants(&document, At { depth, ..at }, found);
             }
         }
+        // A patch of a role: `patch: |`.
+        Json::String(text) if text.len() < MAX_DOCUMENT && text.contains("roleRef") => {
+            let depth = at.depth + 1;
+            for document in super::parse::yaml(text).documents {
+                grants(&document, At { depth, ..at }, found);
+            }
+        }
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
     }
 }
@@ -209,6 +216,12 @@ fn is_account(who: &str) -> bool {
 
 /// Roles of a cluster, and to whom they are given.
 fn cluster(node: &Json<'_>, found: &mut Found) {
+    let patched = node.get_str("path").is_some_and(|p| p.contains("roleRef"));
+    if let Some(role) = node.get_str("value").filter(|r| ALMIGHTY.contains(r))
+        && patched
+    {
+        found.push((Tag::Elevate, format!("a patch gives the role {role}")));
+    }
     let Some(kind) = node.get_str("kind") else {
         return;
     };

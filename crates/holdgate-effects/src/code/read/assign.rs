@@ -74,6 +74,10 @@ impl Reader<'_, '_, '_> {
             values.push(self.expression(end)?);
         }
         let whole = match values.as_slice() {
+            // Go's `files, err := …`: the list is one value, and an error stands beside it.
+            [one @ AbstractValue::List(_)] if self.language == Language::Compiled => {
+                AbstractValue::list(vec![one.clone()])
+            }
             [one] => one.clone(),
             _ => AbstractValue::list(values),
         };

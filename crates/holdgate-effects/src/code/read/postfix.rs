@@ -99,6 +99,16 @@ impl<'a> Reader<'_, '_, 'a> {
         {
             return self.call(&thing, Arguments::default(), start);
         }
+        // `Aws::SharedCredentials.new.credentials`: what is made needs no brackets.
+        if let (Language::Ruby, AbstractValue::Name(name)) = (self.language, &thing)
+            && let Some(at) = name.find(".new")
+            && let Some(made) = name.get(..at + 4)
+            && self.knows(made)
+            && matches!(name.get(at + 4..at + 5), None | Some("."))
+        {
+            let made = AbstractValue::Name(made.to_owned());
+            self.call(&made, Arguments::default(), start)?;
+        }
         // So does what works on `$_` if it is given nothing: `unlink for glob '*'`.
         if let (Language::Perl, AbstractValue::Name(name)) = (self.language, &thing)
             && matches!(name.as_str(), "unlink" | "rmdir")

@@ -1,6 +1,6 @@
 //! Data that nothing keeps: settings of databases, and rules by which what is stored expires.
 
-use super::{At, Found, is_off, lower};
+use super::{At, Found, is_off};
 use crate::json::Json;
 use crate::tag::Tag;
 use std::borrow::Cow;
@@ -29,14 +29,21 @@ const SOON: u32 = 7;
 
 /// A rule by which all objects of a bucket go away within days: neither a prefix nor a filter names some.
 pub(super) fn expiring(node: &Json<'_>, at: At<'_>, found: &mut Found) {
-    let near = |name: &str| lower(name).contains("lifecycle");
-    if !near(at.resource) && !near(at.key) && !lower(at.resource).contains("bucket") {
+    // `aws_s3_bucket_lifecycle_configuration`, `lifecycle_rule`, `LifecycleConfiguration`, `AWS::S3::Bucket`
+    let near = |name: &str| name.contains("ifecycle");
+    if !near(at.resource)
+        && !near(at.key)
+        && !at.resource.contains("bucket")
+        && !at.resource.contains("Bucket")
+    {
         return;
     }
     let number = |node: Option<&Json<'_>>, name: &str| {
         let node = node?;
         let node = node.as_array().and_then(<[_]>::first).unwrap_or(node);
-        node.get(name)?.text().parse::<u32>().ok()
+        let value = node.get(name)?;
+        let text = value.as_str().map_or_else(|| value.text(), str::to_owned);
+        text.parse::<u32>().ok()
     };
     let deletes = node
         .get("action")
