@@ -6,19 +6,22 @@
 //! ever. What a client acts on is in a file of its own: [`aider`].
 
 mod aider;
+mod calls;
+mod whole;
 
-use crate::call::{Executor, Fault, HeldCall};
 use crate::canonical::Canonical;
 use crate::event::{Block, Event, Part as Place, Violation};
 use crate::framing::Framing;
 use crate::protocol::spoken::{Spoken, Words};
-use crate::protocol::{GuardedMessage, Protocol, ReadMessage, Reader, Writer};
+use crate::protocol::{Protocol, Reader, Writer};
 use crate::sse::Fields;
 use crate::stack::{Cleared, Refusal};
-use aider::{Action, Aider, Continued, Part};
+use aider::{Aider, Continued, Part};
+use calls::Calls;
 use holdgate_effects::json::{Json, LoneSurrogates};
 use holdgate_effects::worded;
 use std::borrow::Cow;
+pub(crate) use whole::message;
 
 worded! {
     /// Whose text acts.
@@ -30,8 +33,6 @@ worded! {
 
 /// Depth of a frame or body.
 const MAX_DEPTH: usize = 128;
-/// Actions that one call holds, in as many such calls.
-const TOGETHER: usize = 60;
 /// Blocks from here on are ours: no response has that many.
 const OUR_BLOCKS: Block = 1 << 60;
 /// Marks that make a client act on thinking, if it takes thinking for text.
@@ -323,89 +324,6 @@ impl SpokenReader {
     }
 }
 
-/// Makes calls of what acts in a text.
-#[derive(Debug)]
-struct Calls {
-    id: String,
-    count: u64,
-}
-
-impl Calls {
-    fn new(response: &str) -> Self {
-        Calls {
-            id: format!("text_{response}"),
-            count: 0,
-        }
-    }
-
-    /// The prose, or the call.
-    fn of(
-        &mut self,
-        part: Part,
-        head: &Json<'static>,
-        place: Place,
-    ) -> Result<String, Box<HeldCall>> {
-        let (words, called) = match part {
-            Part::Prose(text) => return Ok(text),
-            Part::Actions(words, actions) => (words, call(actions)),
-            Part::Unclear(words, why) => (words, Err(Fault::Garbled(why))),
-        };
-        self.count += 1;
-        let id = format!("{}_{}", self.id, self.count);
-        let block = match place {
-            Place::BlockMore(block) => block.into(),
-            Place::MessageStart
-            | Place::BlockStart(_)
-            | Place::BlockStop(_)
-            | Place::StopReason
-            | Place::MessageStop
-            | Place::Other => Json::Null,
-        };
-        let envelope = Json::object([(HEAD, head.clone()), ("block", block)]);
-        let (tool, input, fault) = match called {
-            Ok(Action { tool, input }) => (tool, Some(input.text()), None),
-            Err(fault) => ("text", None, Some(fault)),
-        };
-        let held = HeldCall::new(Executor::AtClient, Some(id), Some(tool.to_owned()), input);
-        let mut held = held.with_envelope(envelope);
-        held.words = Some(words.into());
-        if let Some(fault) = fault {
-            held.fail(fault);
-        }
-        Err(Box::new(held))
-    }
-}
-
-/// One call that does all of this.
-fn call(mut actions: Vec<Action>) -> Result<Action, Fault> {
-    for _ in 0..2 {
-        if actions.len() <= 1 {
-            break;
-        }
-        actions = actions.chunks(TOGETHER).map(together).collect();
-    }
-    match (actions.pop(), actions.is_empty()) {
-        (Some(action), true) => Ok(action),
-        _ => Err(Fault::Garbled("it has too many actions")),
-    }
-}
-
-fn together(actions: &[Action]) -> Action {
-    if let [only] = actions {
-        return only.clone();
-    }
-    let call = |action: &Action| {
-        Json::object([
-            ("tool_name", action.tool.into()),
-            ("parameters", action.input.clone()),
-        ])
-    };
-    Action {
-        tool: "batch",
-        input: Json::object([("calls", Json::Array(actions.iter().map(call).collect()))]),
-    }
-}
-
 /// Whether the call with this envelope was read from words: no other call can stand in its place.
 pub(crate) fn is_text(envelope: &Json<'_>) -> bool {
     envelope.get(HEAD).is_some()
@@ -477,119 +395,5 @@ impl Writer for SpokenWriter {
 
     fn keep_alive(&mut self) -> Option<Canonical> {
         self.inner.keep_alive()
-    }
-}
-
-/// A body whose text is taken apart.
-#[derive(Debug)]
-struct SpokenMessage {
-    json: Json<'static>,
-    spoken: &'static dyn Spoken,
-    /// By text, its parts; `None` in place of what is not decided yet.
-    texts: Vec<Vec<Option<String>>>,
-}
-
-/// Reads a body all of whose calls are decided: whether its text acts, and the calls that do the same.
-/// `id` is of the response.
-pub(crate) fn message(
-    protocol: &'static dyn Protocol,
-    body: Canonical,
-    id: &str,
-) -> Result<ReadMessage<'static>, Violation> {
-    let Some(spoken) = protocol.spoken() else {
-        return Err(UNREAD);
-    };
-    let json = Json::read(&body, MAX_DEPTH, LoneSurrogates::Replace);
-    let mut json = json
-        .map_err(|error| Violation::Json {
-            what: "the response",
-            error,
-        })?
-        .into_owned();
-    let mut text = Aider::default();
-    let (mut calls, mut held) = (Calls::new(id), Vec::new());
-    let mut texts: Vec<Vec<Option<String>>> = Vec::new();
-    let mut read = Ok(());
-    let mut sort = |said: Vec<Part>, parts: &mut Vec<Option<String>>| {
-        for part in said {
-            parts.push(match calls.of(part, &Json::Null, Place::Other) {
-                Ok(prose) => Some(prose),
-                Err(call) => {
-                    held.push(*call);
-                    None
-                }
-            });
-        }
-    };
-    let (mut spoke, mut thought_acts) = (false, false);
-    spoken.each(&mut json, &mut |kind, choice, words| {
-        if kind == Words::Text {
-            spoke |= !words.is_empty();
-            let mut said = Vec::new();
-            if choice > 0 && !words.is_empty() || text.push(words, &mut said).is_err() {
-                read = Err(Violation::OutOfOrder(
-                    "several answers at once cannot be read for actions in their text",
-                ));
-            }
-            let mut parts = Vec::new();
-            sort(said, &mut parts);
-            texts.push(parts);
-        } else {
-            // As in a stream: a client may take it for text.
-            let has = |marks: &[&str]| marks.iter().any(|mark| words.contains(mark));
-            thought_acts |= has(MARKS);
-            if has(ENDS) || spoke && has(MARKS) {
-                read = Err(THOUGHT);
-            }
-        }
-    });
-    read?;
-    if thought_acts && !spoke {
-        return Err(ONLY_THOUGHT);
-    }
-    let mut said = Vec::new();
-    text.finish(&mut said);
-    if let Some(last) = texts.last_mut() {
-        sort(said, last);
-    }
-    if held.is_empty() {
-        return Ok(ReadMessage::Inert(body));
-    }
-    let message = SpokenMessage {
-        json,
-        spoken,
-        texts,
-    };
-    Ok(ReadMessage::Calls(Box::new(message), held))
-}
-
-impl SpokenMessage {
-    fn put(&mut self, text: String) {
-        let gap = self.texts.iter_mut().flatten().find(|part| part.is_none());
-        if let Some(gap) = gap {
-            *gap = Some(text);
-        }
-    }
-}
-
-impl GuardedMessage for SpokenMessage {
-    fn call(&mut self, cleared: &Cleared) {
-        let words = cleared.call().words.as_deref().unwrap_or_default();
-        self.put(words.to_owned());
-    }
-
-    fn refusal(&mut self, _: &Refusal, notice: String, _: Option<String>) {
-        self.put(plain(&notice));
-    }
-
-    fn finish(mut self: Box<Self>) -> Canonical {
-        let mut texts = std::mem::take(&mut self.texts).into_iter();
-        self.spoken.each(&mut self.json, &mut |kind, _, text| {
-            if kind == Words::Text {
-                let parts = texts.next().unwrap_or_default();
-                *text = parts.into_iter().flatten().collect::<String>().into();
-            }
-        });
-        Canonical::of_value(&self.json.text())
     }
 }
