@@ -15,7 +15,7 @@ mod whole;
 
 pub use asking::Progress;
 pub use job::{Job, JobDone, Unjudged};
-pub use settings::{GuardSettings, OnBlock, ResponseContext, Tell};
+pub use settings::{GuardSettings, OnBlock, ResponseContext};
 pub use whole::{MessageGuard, guard_message};
 
 use crate::answer::Answer;

@@ -43,8 +43,9 @@ pub use canonical::Canonical;
 pub use framing::Framing;
 pub use guard::{
     GuardSettings, Job, JobDone, MessageGuard, OnBlock, Output, Progress, ResponseContext,
-    StreamGuard, Tell, Unjudged, guard_message,
+    StreamGuard, Unjudged, guard_message,
 };
+pub use notice::Tell;
 pub use protocol::{
     PROTOCOLS, Protocol, Vendor,
     anthropic::ANTHROPIC,

@@ -3,10 +3,10 @@
 
 use crate::answer::Answer;
 use crate::call::Executor;
-use crate::guard::Tell;
 use crate::mask::Masked;
 use crate::verdict::{Finding, Verdict};
 use holdgate_effects::json::shorten;
+use holdgate_effects::worded;
 
 /// The start of the ids of inert calls.
 const OUR_CALLS: &str = "toolu_holdgate_";
@@ -16,6 +16,15 @@ const CALL: &str = "The call to `";
 const BLOCKED: &str = " was blocked and did not run";
 const INCIDENT: &str = "(incident ";
 const END: &str = "Do not repeat the call unchanged. (incident ";
+
+worded! {
+    /// How much a refusal tells the model. Who feels for the edge of a rule learns from all of it.
+    pub enum Tell as "value" {
+        All = "all": "The rule, the reason, the part that matched, and what to do instead.",
+        Reason = "reason": "The reason, and what to do instead.",
+        Nothing = "nothing": "Only that the call was refused.",
+    }
+}
 
 /// What the model reads in place of its call: what was refused, by which rule, why, what to do.
 #[derive(Debug)]

@@ -2,14 +2,14 @@
 
 use super::job::Away;
 use super::sink::Sink;
-use super::{Job, JobDone, OnBlock, Output, ResponseContext, Tell, Unjudged};
+use super::{Job, JobDone, OnBlock, Output, ResponseContext, Unjudged};
 use crate::answer::Answer;
 use crate::call::{Executor, Fault, HeldCall};
 use crate::event::Violation;
 use crate::exception::allowances;
 use crate::history::{History, Outcome, Step};
 use crate::incident::{Action, Record};
-use crate::notice;
+use crate::notice::{self, Tell};
 use crate::question::Question;
 use crate::session;
 use crate::stack::{Judgement, Refusal};

@@ -1,6 +1,7 @@
 //! Whose response it is, and how it is guarded.
 
 use crate::history::History;
+use crate::notice::Tell;
 use crate::protocol::{Declared, Protocol};
 use crate::request::RequestFacts;
 use crate::session::SharedSession;
@@ -15,15 +16,6 @@ worded! {
     pub enum OnBlock as "value" {
         Explain = "explain": "A text.",
         Continue = "continue": "A text, and a call that cannot run, so that the agent's loop goes on.",
-    }
-}
-
-worded! {
-    /// How much a refusal tells the model. Who feels for the edge of a rule learns from all of it.
-    pub enum Tell as "value" {
-        All = "all": "The rule, the reason, the part that matched, and what to do instead.",
-        Reason = "reason": "The reason, and what to do instead.",
-        Nothing = "nothing": "Only that the call was refused.",
     }
 }
 

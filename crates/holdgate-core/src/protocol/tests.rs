@@ -6,11 +6,10 @@ use super::*;
 use crate::answer::Answer;
 use crate::call::CallLimits;
 use crate::conversation::{CallReader, Conversations, Unbounded};
-use crate::guard::{
-    GuardSettings, OnBlock, Output, ResponseContext, StreamGuard, Tell, guard_message,
-};
+use crate::guard::{GuardSettings, OnBlock, Output, ResponseContext, StreamGuard, guard_message};
 use crate::history::Outcome;
 use crate::layers::{RateLimits, layers};
+use crate::notice::Tell;
 use crate::rules::{Profile, RuleSet};
 use crate::stack::{JudgeLimits, Stack};
 use crate::text_actions::TextActions;

@@ -2,8 +2,7 @@
 
 use crate::answer::{Answer, Approval};
 use crate::call::{Executor, Fault, ToolCall};
-use crate::guard::Tell;
-use crate::notice::Notice;
+use crate::notice::{Notice, Tell};
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::json::Json;
 use std::sync::Arc;
