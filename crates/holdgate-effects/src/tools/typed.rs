@@ -65,13 +65,19 @@ fn go_on(scene: &mut Scene<'_>, call: &Call<'_>, before: &str, keys: &str) -> Fu
     Ok(())
 }
 
+/// Whether two effects are the same in all that rules look at.
 fn is_same(one: &Effect, other: &Effect) -> bool {
     let place = |effect: &Effect| effect.path.as_ref().map(|path| path.text.clone());
+    let host = |effect: &Effect| effect.host.as_ref().map(|host| host.name.clone());
     one.kind == other.kind
         && one.program == other.program
+        && one.evidence == other.evidence
         && one.text == other.text
         && one.tags == other.tags
+        && one.origins == other.origins
+        && one.sources == other.sources
         && place(one) == place(other)
+        && host(one) == host(other)
 }
 
 /// The terminal that a call is about.
