@@ -8,12 +8,15 @@ mod execution;
 mod files;
 mod folder;
 mod forwards;
+mod known;
 mod leaks;
 mod manifests;
 mod mounts;
 mod network;
 pub(crate) use network::hides_secret;
+mod obeyed;
 mod packages;
+mod patches;
 mod publishers;
 mod repository;
 mod settings;
@@ -147,6 +150,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) written: bool,
     /// Set while code of files is read that this call runs, at least in part.
     pub(crate) due: bool,
+    /// Known files that the call has run without naming them.
+    run: Vec<String>,
     /// Tags for all effects from here on: what runs in a container, on another machine.
     pub(crate) marks: Vec<Tag>,
     /// What a container sees of this machine: its name for each folder, and the folder.
@@ -222,6 +227,7 @@ impl<'a> Scene<'a> {
             typed,
             written: false,
             due: false,
+            run: Vec::new(),
             marks: Vec::new(),
             mounts: Vec::new(),
             command: Arc::default(),

@@ -296,7 +296,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match (self.language, word) {
             (Python, "import" | "from") => self.python_import(end)?,
             (JavaScript, "import") if !followed_by_bracket && !self.is_mark(self.at + 1, ".") => {
-                self.javascript_import(end);
+                self.javascript_import(end)?;
             }
             (JavaScript, "with") if followed_by_bracket => {
                 self.at += 1;

@@ -4,7 +4,9 @@ use super::args::Parsed;
 use super::role::Role;
 use super::scripts::{patch, script};
 use super::units::Run;
-use super::{Gathered, git, network, packages, processes, reference, special, sql, units, values};
+use super::{
+    Gathered, folder, git, network, packages, processes, reference, special, sql, units, values,
+};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
 use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
@@ -70,6 +72,7 @@ impl Gathered {
                 return self.program(scene, run, role, words);
             }
             if role == Role::Module {
+                folder::run_module(scene, run.actor, &operand.text)?;
                 self.output = Some(scene.argv(words, run.call.stdin)?);
                 return Ok(());
             }

@@ -6,6 +6,7 @@ use super::targets;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
+use crate::pattern::Pattern;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
@@ -28,6 +29,57 @@ pub(super) fn run_build_files(scene: &mut Scene<'_>, files: &[String], run: Run<
     }
     let inside = format!("{}/x", scene.folder());
     scene.runs_fetched(run.actor, &inside)
+}
+
+/// `pytest` runs the tests that lie below this folder, `git commit` the hooks.
+pub(super) fn run_known_files(scene: &mut Scene<'_>, patterns: &[String], run: Run<'_>) -> Fueled {
+    let idle = scene.written || scene.files.is_empty() || run.parsed.tags.contains(&Tag::DryRun);
+    if patterns.is_empty() || idle {
+        return Ok(());
+    }
+    scene.fuel.spend(scene.files.len() as u64)?;
+    let mut known = scene.known_files(|path| patterns.iter().any(|pattern| runs(pattern, path)));
+    // The command line may name some of them.
+    let named = |path: &String| {
+        let mut words = run.call.words.iter().skip(1);
+        words.any(|word| {
+            let word = word.text.split("::").next().unwrap_or_default();
+            let word = word.trim_start_matches("./").trim_end_matches('/');
+            let below = || path.contains(&format!("/{word}/"));
+            !word.is_empty() && (path.ends_with(&format!("/{word}")) || below())
+        })
+    };
+    if known.iter().any(named) {
+        known.retain(named);
+    }
+    for path in known {
+        scene.runs_known(run.actor, &path)?;
+    }
+    Ok(())
+}
+
+/// `python -m a.b` runs `a/b.py`, or `a/b/__main__.py`.
+pub(super) fn run_module(scene: &mut Scene<'_>, actor: &Actor, name: &str) -> Fueled {
+    let file = format!("/{}", name.replace('.', "/"));
+    let is_file = |path: &str| {
+        let stem = path.strip_suffix(".py").unwrap_or_default();
+        stem.ends_with(&file)
+            || stem
+                .strip_suffix("/__main__")
+                .is_some_and(|s| s.ends_with(&file))
+    };
+    for path in scene.known_files(is_file) {
+        scene.runs_known(actor, &path)?;
+    }
+    Ok(())
+}
+
+/// Whether a program runs the file at `path` by this pattern, which has a folder or only a name.
+fn runs(pattern: &str, path: &str) -> bool {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    let (above, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let there = folder.is_empty() || above.ends_with(&format!("/{folder}"));
+    there && Pattern::read(name).is_some_and(|name| name.matches(file))
 }
 
 /// A server that shows a folder to whoever asks.

@@ -134,6 +134,11 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
     Ok(output)
 }
 
+/// Whether an option names a file with settings.
+fn is_settings_option(option: &str) -> bool {
+    matches!(option, "-c" | "-f" | "-C") || option.contains("conf") || option.contains("settings")
+}
+
 /// Whether an option of any program names a key or certificate that the program uses and does not
 /// show: `--key`, `--tls-cert`, `--identity-file`.
 fn is_key_option(option: &str) -> bool {
@@ -266,6 +271,9 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
             if role == Role::Data && is_key_option(&given.name) {
                 role = Role::Key;
             }
+            if role == Role::Read && is_settings_option(&given.name) {
+                scene.obeys(run.actor, value)?;
+            }
             gathered.argument(scene, run, role, value)?;
         }
     }
@@ -279,6 +287,7 @@ fn carry_out(scene: &mut Scene<'_>, spec: &Spec, run: Run<'_>) -> Fueled<Value> 
         units::after(*handler, scene, run, &gathered)?;
     }
     folder::run_build_files(scene, &spec.builds, run)?;
+    folder::run_known_files(scene, &parsed.spec.runs, run)?;
     if !gathered.commands.is_empty() && run.actor.is(Tag::Interpreter) {
         // `sh -c 'code' zero one …`
         scene.positional = parsed.operands.get(1..).unwrap_or(&[]).to_vec();

@@ -145,6 +145,7 @@ pub(super) fn after(
         Handler::Git => {
             git::clones(scene, parsed, &gathered.urls);
             work_tree::acts(scene, parsed, actor)?;
+            work_tree::stages(scene, parsed, actor)?;
             git::destinations(scene, parsed, actor)?;
             git::revisions(scene, parsed, actor)
         }

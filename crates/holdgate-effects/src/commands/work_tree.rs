@@ -38,6 +38,24 @@ pub(super) fn acts(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fue
     Ok(())
 }
 
+/// Secrets that are taken into the next commit by their names.
+pub(super) fn stages(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
+    let takes = parsed.is_sub(&["add", "stage"])
+        || parsed.is_sub(&["update-index"]) && parsed.given(&["--add"])
+        || parsed.is_sub(&["commit"]) && !parsed.operands.is_empty();
+    if !takes || parsed.tags.contains(&Tag::DryRun) {
+        return Ok(());
+    }
+    for path in parsed.operands.iter().take(MAX_PATHS) {
+        let place = scene.place(path);
+        if place.is(PathClass::Secret) {
+            let effect = actor.does(Kind::Vcs).tagged(Tag::Staged);
+            scene.emit(effect.at(place).of(path))?;
+        }
+    }
+    Ok(())
+}
+
 /// Files come into a folder. Most folders are made for them.
 fn fills(scene: &mut Scene<'_>, actor: &Actor, folder: &Value) -> Fueled {
     if is_sensitive(&scene.place(folder)) {

@@ -35,6 +35,8 @@ struct Written {
     inside: Option<Tag>,
     /// The files of the folder that it runs: `Makefile`.
     builds: String,
+    /// The files below the folder that it runs, by patterns: `test_*.py`, `.git/hooks/*`.
+    runs: String,
     /// Whether it writes what it reads, to the letter.
     copies: bool,
     /// Code of our own that knows more.
@@ -116,6 +118,7 @@ pub(crate) struct Spec {
     pub(crate) style: Style,
     pub(crate) inside: Option<Tag>,
     pub(crate) builds: Vec<String>,
+    pub(crate) runs: Vec<String>,
     pub(crate) copies: bool,
     pub(crate) handler: Option<Handler>,
     pub(crate) sub: HashMap<String, Arc<Spec>>,
@@ -313,16 +316,17 @@ fn compile(written: &Written) -> Result<Spec, String> {
         tags: written.tags.clone(),
         style: written.style,
         inside: written.inside,
-        builds: written
-            .builds
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect(),
+        builds: names(&written.builds),
+        runs: names(&written.runs),
         copies: written.copies,
         handler: written.handler,
         sub,
         when,
     })
+}
+
+fn names(list: &str) -> Vec<String> {
+    list.split_whitespace().map(str::to_owned).collect()
 }
 
 fn role(word: &str) -> Result<Role, String> {

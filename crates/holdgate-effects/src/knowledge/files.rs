@@ -132,9 +132,14 @@ impl FileTable {
         let path = path.replace('\\', "/");
         let name = path.rsplit('/').next().unwrap_or(&path);
         let lower = name.to_ascii_lowercase();
+        let named = || match self.by_name(&lower)? {
+            // `license_check.py` is a program.
+            Language::Document => Some(self.code(&lower).unwrap_or(Language::Document)),
+            language => Some(language),
+        };
         let found = self
             .by_place(&path, content)
-            .or_else(|| self.by_name(&lower))
+            .or_else(named)
             .or_else(|| self.by_extension(&lower));
         let language = match found {
             // A first line that names an interpreter makes a script of anything but a text.
@@ -177,6 +182,13 @@ impl FileTable {
     fn by_extension(&self, name: &str) -> Option<Language> {
         let (_, extension) = name.rsplit_once('.')?;
         self.extensions.get(extension).copied()
+    }
+
+    /// The language of a program, by its extension.
+    fn code(&self, name: &str) -> Option<Language> {
+        let language = self.by_extension(name)?;
+        let is_text = language.is_guess() && language != Language::Source;
+        (!is_text).then_some(language)
     }
 
     /// The words before the addresses that packages come from, in a file of this name and folder.

@@ -3,7 +3,6 @@
 use super::{Fueled, Scene};
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::own;
 use crate::path::{self, PathClass, Place};
 use crate::tag::Tag;
 use crate::traces::{self, MAX_LINKS};
@@ -211,7 +210,7 @@ impl Scene<'_> {
             place.short.rsplit('.').next(),
             Some("patch" | "diff" | "mbox" | "eml")
         ) {
-            return self.announces_patch(content);
+            return self.announces_patch(&place.text, content);
         }
         self.takes_effect(place, content)?;
         let Some(language) = self.language_of(&place.short, &content.text) else {
@@ -231,22 +230,30 @@ impl Scene<'_> {
             self.marks.push(Tag::Container);
         }
         let quotes = self.quotes(place);
-        self.apart(|scene| {
-            scene.written = true;
-            scene.reads_file(language, content, quotes)?;
-            match has_texts(language)
-                .then(|| resumed(&content.text))
-                .flatten()
-            {
-                Some(rest) => scene.reads_file(language, &content.map(rest), quotes),
-                None => Ok(()),
-            }
-        })?;
+        self.reads_later(language, content, quotes)?;
         self.marks.truncate(marks);
         // They are there when it runs.
         self.links.truncate(links);
         self.lost_links = lost_links;
         Ok(())
+    }
+
+    /// Reads what will run later.
+    pub(super) fn reads_later(
+        &mut self,
+        language: Language,
+        content: &Value,
+        quotes: bool,
+    ) -> Fueled {
+        self.apart(|scene| {
+            scene.written = true;
+            scene.reads_file(language, content, quotes)?;
+            let rest = has_texts(language).then(|| resumed(&content.text));
+            match rest.flatten() {
+                Some(rest) => scene.reads_file(language, &content.map(rest), quotes),
+                None => Ok(()),
+            }
+        })
     }
 
     fn reads_file(&mut self, language: Language, content: &Value, quotes: bool) -> Fueled {
@@ -265,23 +272,6 @@ impl Scene<'_> {
         let project = self.world.project.as_deref().unwrap_or("");
         let inside = place.text.strip_prefix(project).unwrap_or(&place.text);
         self.know.files.quotes(inside)
-    }
-
-    /// A patch that is only written to a file: whether it would change the guard's own files.
-    fn announces_patch(&mut self, patch: &Value) -> Fueled {
-        self.fuel.spend_on(patch.text.len())?;
-        for path in own::patched(&patch.text) {
-            // Nobody knows from which folder it will be applied.
-            let is_own = ["", "~/", "/"].iter().any(|folder| {
-                let place = self.place(&Value::known(format!("{folder}{path}")));
-                place.is(PathClass::Holdgate)
-            });
-            if is_own {
-                let effect = Actor::new("patch", path).does(Kind::Guard);
-                return self.emit(effect.tagged(Tag::Patch).about(path));
-            }
-        }
-        Ok(())
     }
 
     /// What was written to the file at this absolute path. Code that is only written does not run what

@@ -37,6 +37,7 @@ pub(crate) fn is_sensitive(place: &Place) -> bool {
 impl Scene<'_> {
     /// A word is used, and nothing says how.
     pub(crate) fn touches(&mut self, actor: &Actor, word: &Value) -> Fueled {
+        self.obeys(actor, word)?;
         let text = word.text.as_str();
         if text.len() > MAX_LENGTH || !text.contains(['/', '.', '~', '_', ' ', '$']) {
             return Ok(());

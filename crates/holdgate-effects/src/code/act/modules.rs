@@ -68,22 +68,52 @@ impl Reader<'_, '_, '_> {
         if self.scene.written || self.scene.files.is_empty() {
             return Ok(());
         }
-        let name = name.strip_suffix(".js").unwrap_or(name);
-        let file = match self.language {
-            Language::Python => format!("{}.py", name.split('.').next().unwrap_or(name)),
-            Language::JavaScript if name.starts_with(['.', '/']) => format!("{name}.js"),
-            Language::Lua => format!("{name}.lua"),
-            _ => return Ok(()),
-        };
-        let place = self.scene.place(&Value::known(file));
-        // What the call itself spells out was read when it was written.
-        let worth = Origins::FETCHED | Origins::DECODED;
-        if let Some(code) = self.scene.files.get(&place.text).cloned()
-            && code.origins.any(worth)
+        let actor = Actor::new("import", name);
+        for path in self
+            .scene
+            .known_files(|path| is_module(self.language, name, path))
         {
-            let actor = Actor::new("import", name);
-            self.scene.interpret(&actor, self.language, &code)?;
+            self.scene.runs_known(&actor, &path)?;
         }
         Ok(())
     }
+}
+
+/// Whether the module `name` is in the file at `path`, wherever modules are looked for.
+fn is_module(language: Language, name: &str, path: &str) -> bool {
+    let name = match language {
+        Language::Python => name.trim_start_matches('.').replace('.', "/"),
+        Language::JavaScript if name.starts_with(['.', '/']) => name.to_owned(),
+        Language::Lua => name.replace('.', "/"),
+        _ => return false,
+    };
+    let mut name = name.as_str();
+    while let Some(rest) = ["./", "../", "/"]
+        .iter()
+        .find_map(|dots| name.strip_prefix(dots))
+    {
+        name = rest;
+    }
+    let (stem, extension) = path.rsplit_once('.').unwrap_or((path, ""));
+    let (suffixes, inner): (&[&str], _) = match language {
+        Language::Python => (&["py"], "/__init__"),
+        Language::Lua => (&["lua"], "/init"),
+        _ => (&["js", "ts", "mjs", "cjs", "jsx", "tsx"], "/index"),
+    };
+    let stem = stem.strip_suffix(inner).unwrap_or(stem);
+    let name = suffixes
+        .iter()
+        .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))
+        .unwrap_or(name);
+    // `from a.b import c` may take `c` from the file `a/b.py`.
+    let above = || {
+        name.rsplit_once('/')
+            .is_some_and(|(above, _)| language == Language::Python && is_at(stem, above))
+    };
+    !name.is_empty() && suffixes.contains(&extension) && (is_at(stem, name) || above())
+}
+
+fn is_at(stem: &str, name: &str) -> bool {
+    stem.strip_suffix(name)
+        .is_some_and(|folder| folder.ends_with('/'))
 }

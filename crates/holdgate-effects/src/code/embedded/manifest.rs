@@ -6,7 +6,7 @@ use crate::effect::{Actor, Effect, Kind};
 use crate::json::Json;
 use crate::scene::Fueled;
 use crate::tag::Tag;
-use crate::value::Value;
+use crate::value::{HOLE_STR, Origins, Value};
 
 /// A pod stands no deeper than this in a manifest: in a list, in a schedule, in a template.
 const MAX_DEPTH: usize = 12;
@@ -208,9 +208,6 @@ impl Reader<'_, '_, '_> {
 
     /// The commands of a container, which see the host through its mounts.
     fn commands(&mut self, container: &Json<'_>, keys: &[&str], mounts: &[Mount]) -> Fueled {
-        if mounts.is_empty() {
-            return Ok(());
-        }
         let mut words: Vec<String> = Vec::new();
         for value in keys.iter().filter_map(|key| container.get(key)) {
             match value.as_str() {
@@ -221,6 +218,12 @@ impl Reader<'_, '_, '_> {
                 None => words.extend(texts(Some(value)).into_iter().map(str::to_owned)),
             }
         }
+        // Only engines of compose files fill variables in.
+        let filled =
+            keys.contains(&"entrypoint") && words.iter().any(|w| filled_on_host(w).is_some());
+        if mounts.is_empty() && !filled {
+            return Ok(());
+        }
         let placed = |mount: &Mount| {
             let outside = self.scene.place(&Value::known(mount.outside.clone()));
             (mount.inside.clone(), outside.text)
@@ -228,12 +231,45 @@ impl Reader<'_, '_, '_> {
         let mounts = mounts.iter().map(placed).collect();
         let outer = std::mem::replace(&mut self.scene.mounts, mounts);
         self.scene.marks.push(Tag::Container);
-        let words: Vec<Value> = words.into_iter().map(|word| self.code.map(word)).collect();
+        let marks = self.scene.marks.len();
+        let word = |word: String| match filled_on_host(&word).filter(|_| filled) {
+            Some(text) => self.code.map(text).marked(Origins::ENVIRONMENT),
+            None => self.code.map(word),
+        };
+        let words: Vec<Value> = words.into_iter().map(word).collect();
+        self.scene.marks.extend(filled.then_some(Tag::Filled));
         let done = self.scene.apart(|scene| scene.argv(&words, None).map(drop));
-        self.scene.marks.pop();
+        self.scene.marks.truncate(marks - 1);
         self.scene.mounts = outer;
         done
     }
+}
+
+/// A text with a hole for each variable that compose takes from this machine, if it has one: `${KEY}` and
+/// `$KEY`, but not `$$KEY`.
+fn filled_on_host(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut found = false;
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        if let Some(behind) = after.strip_prefix('$') {
+            out.push('$');
+            rest = behind;
+            continue;
+        }
+        let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let braces = after.strip_prefix('{').and_then(|a| a.split_once('}'));
+        let (name, behind) = braces.unwrap_or_else(|| {
+            let end = after.find(|c: char| !part(c)).unwrap_or(after.len());
+            after.split_at(end)
+        });
+        found |= !name.is_empty();
+        out.push_str(if name.is_empty() { "$" } else { HOLE_STR });
+        rest = behind;
+    }
+    out.push_str(rest);
+    found.then_some(out)
 }
 
 /// Named volumes of a compose file that are folders of the machine, by `driver_opts`.

@@ -95,16 +95,17 @@ impl Reader<'_, '_, '_> {
     }
 
     /// `import x, {a as b} from 'm'`.
-    pub(super) fn javascript_import(&mut self, end: usize) {
+    pub(super) fn javascript_import(&mut self, end: usize) -> Fueled {
         let start = self.at + 1;
         let from = (start..end.min(start + 128))
             .find(|index| matches!(self.token_at(*index).map(|t| t.kind), Some(Kind::Text(_))));
         let Some(from) = from else {
             self.at = start;
-            return;
+            return Ok(());
         };
         let text = self.token_at(from).map_or("", |t| t.text);
         let module = names::module(self.language, text);
+        self.runs_module(text)?;
         let mut in_braces = false;
         let mut last: Option<&str> = None;
         let mut after_as = false;
@@ -135,6 +136,7 @@ impl Reader<'_, '_, '_> {
             after_as = false;
         }
         self.at = from + 1;
+        Ok(())
     }
 
     /// `use a::b as c;`, `import e "os/exec"`, `import static a.b`.
