@@ -28,7 +28,7 @@ impl Reader<'_, '_, '_> {
             for (name, service) in services {
                 self.service(name, service, &devices)?;
             }
-            return Ok(());
+            return self.secrets(tree);
         }
         let before = self.scene.effects.len();
         self.pods(tree, 0)?;
@@ -46,6 +46,23 @@ impl Reader<'_, '_, '_> {
             }
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
         }
+    }
+
+    /// Files of the machine that containers and builds of a compose file get as secrets.
+    fn secrets(&mut self, tree: &Json<'_>) -> Fueled {
+        let Some(Json::Object(secrets)) = tree.get("secrets") else {
+            return Ok(());
+        };
+        let file = |secret: &Json<'_>| secret.get("file").and_then(Json::as_str).map(str::to_owned);
+        let files = secrets.iter().take(MAX_MOUNTS).filter_map(|(_, secret)| file(secret));
+        let mounts: Vec<Mount> = files
+            .map(|file| Mount {
+                outside: self.filled(&file),
+                inside: "/run/secrets".to_owned(),
+                read_only: true,
+            })
+            .collect();
+        self.container("", &[], &[], &[], &mounts)
     }
 
     /// One service of a compose file.
