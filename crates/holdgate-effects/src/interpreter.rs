@@ -44,6 +44,17 @@ impl Interpreter for Readers {
         code::run(scene, language, code)
     }
 
+    fn shapes(
+        &self,
+        scene: &mut Scene<'_>,
+        path: &str,
+        language: Option<Language>,
+        content: &Value,
+        quotes: bool,
+    ) -> Fueled {
+        code::shapes(scene, path, language, content, quotes)
+    }
+
     fn inline(
         &self,
         scene: &mut Scene<'_>,

@@ -70,6 +70,16 @@ pub(crate) trait Interpreter: std::fmt::Debug {
     /// Code of any language runs.
     fn code(&self, scene: &mut Scene<'_>, language: Language, code: &Value) -> Fueled<Value>;
 
+    /// A file is written at `path` (with `~` for the home): what its shape says, whatever its language.
+    fn shapes(
+        &self,
+        scene: &mut Scene<'_>,
+        path: &str,
+        language: Option<Language>,
+        content: &Value,
+        quotes: bool,
+    ) -> Fueled;
+
     /// The same for code that an interpreter is given, where a last look is taken at the whole of it.
     fn inline(
         &self,

@@ -4,7 +4,7 @@
 
 mod homes;
 mod loads;
-mod mask;
+pub(super) mod mask;
 mod parts;
 mod requests;
 mod sends;

@@ -18,6 +18,7 @@ pub(crate) mod powershell;
 mod prose;
 mod read;
 pub(crate) mod sed;
+mod shapes;
 mod source;
 mod thing;
 
@@ -27,6 +28,8 @@ use crate::language::Language;
 use crate::scene::{Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
+
+pub(crate) use shapes::run as shapes;
 
 /// All variables of the environment at once.
 fn whole_environment() -> Value {

@@ -213,12 +213,14 @@ impl Scene<'_> {
             return self.announces_patch(&place.text, content);
         }
         self.takes_effect(place, content)?;
-        let Some(language) = self.language_of(&place.short, &content.text) else {
-            return Ok(());
-        };
+        let language = self.language_of(&place.short, &content.text);
         if self.depth == 0 {
             self.grant(content.text.len());
         }
+        self.shaped(place, language, content)?;
+        let Some(language) = language else {
+            return Ok(());
+        };
         let (marks, links) = (self.marks.len(), self.links.len());
         let lost_links = self.lost_links;
         // A container's recipe and a pipeline's steps act elsewhere.
@@ -253,6 +255,17 @@ impl Scene<'_> {
                 Some(rest) => scene.reads_file(language, &content.map(rest), quotes),
                 None => Ok(()),
             }
+        })
+    }
+
+    /// What the shape of a written file says, whatever its language. Recipes of containers act elsewhere.
+    fn shaped(&mut self, place: &Place, language: Option<Language>, content: &Value) -> Fueled {
+        let quotes = self.quotes(place);
+        let path = place.in_project().unwrap_or(&place.short).to_owned();
+        self.apart(|scene| {
+            scene.written = true;
+            let interpreter = scene.interpreter;
+            interpreter.shapes(scene, &path, language, content, quotes)
         })
     }
 

@@ -61,6 +61,20 @@ pub(super) fn message(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     Ok(true)
 }
 
+/// Whether a call of any tool hands what is private to somebody: an invitation, a task, an event.
+pub(super) fn is_for_somebody(scene: &Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
+    let all = leaves(scene, call.input)?;
+    if !all.iter().any(super::gives::is_somebody) {
+        return Ok(false);
+    }
+    for leaf in &all {
+        if secret::is_private(leaf.text) || holds_secret(scene, leaf)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Keys in the texts of a call leave for the tool's service.
 pub(super) fn leaves_with_secrets(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
     for leaf in leaves(scene, call.input)? {
@@ -81,7 +95,9 @@ fn receiver(leaf: &Leaf<'_>) -> Option<Value> {
     if text.contains("://") && leaf.roles.has(Role::Url) && !text.starts_with("file:") {
         return Some(Value::known(text));
     }
-    let named = leaf.roles.has(Role::Recipient) || leaf.roles.has(Role::To);
+    let named = leaf.roles.has(Role::Recipient)
+        || leaf.roles.has(Role::To)
+        || super::gives::is_somebody(leaf);
     let (_, domain) = text.rsplit_once('@').filter(|_| named)?;
     let is_domain = domain.contains('.') && !domain.contains(char::is_whitespace);
     is_domain.then(|| Value::known(domain))

@@ -8,6 +8,7 @@ mod code;
 mod edit;
 mod fields;
 mod files;
+mod gives;
 mod message;
 mod name;
 mod run;

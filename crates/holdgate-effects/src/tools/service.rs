@@ -114,6 +114,11 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
     if protects_less(call.input) && !creates {
         tags.push(Tag::SecurityOff);
     }
+    for tag in super::gives::tags(scene, call, name)? {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
     for tag in tags {
         let about = shorten(&call.input.text(), 200);
         scene.emit(call.actor.does(Kind::Remote).tagged(tag).about(&about))?;
@@ -378,6 +383,9 @@ fn settings(value: &Json<'_>) -> Vec<String> {
 pub(super) fn literal_secrets(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled {
     if name.server.is_empty() || name.says(scene, Verb::Keep) || name.only_reads(scene) {
         return Ok(());
+    }
+    if super::message::is_for_somebody(scene, call)? {
+        return super::message::message(scene, call).map(drop);
     }
     super::message::leaves_with_secrets(scene, call)
 }

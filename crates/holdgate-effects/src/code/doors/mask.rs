@@ -1,7 +1,7 @@
 //! Code without its comments and without the texts in it, at the same places.
 
 /// A file in two forms of the same length.
-pub(super) struct Masked {
+pub(in crate::code) struct Masked {
     /// Without comments.
     pub clean: String,
     /// Without comments and without what stands in texts, except for what is put into them.
@@ -9,7 +9,7 @@ pub(super) struct Masked {
 }
 
 /// Takes comments and texts out of code of any language.
-pub(super) fn masked(text: &str) -> Masked {
+pub(in crate::code) fn masked(text: &str) -> Masked {
     let bytes = text.as_bytes();
     let mut clean = bytes.to_vec();
     let mut code = bytes.to_vec();

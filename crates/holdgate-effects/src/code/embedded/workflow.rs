@@ -8,7 +8,7 @@ use crate::scene::Fueled;
 use crate::tag::Tag;
 
 /// What anybody can cause, and runs with the rights of the repository.
-const CAUSES: [&str; 7] = [
+const CAUSES: [&str; 11] = [
     "pull_request_target",
     "workflow_run",
     "issue_comment",
@@ -16,6 +16,10 @@ const CAUSES: [&str; 7] = [
     "discussion",
     "discussion_comment",
     "pull_request_review_comment",
+    "pull_request_review",
+    "repository_dispatch",
+    "gollum",
+    "fork",
 ];
 /// The code of whoever opened a pull request.
 const HEADS: [&str; 4] = [
@@ -62,7 +66,9 @@ impl Reader<'_, '_, '_> {
         let Some(cause) = tree.get("on").and_then(caused_by) else {
             return Ok(());
         };
-        let Some(step) = opened(jobs, 0) else {
+        let mut variables = Vec::new();
+        taken_by_variables(tree, 0, &mut variables);
+        let Some(step) = opened(jobs, &variables, 0) else {
             return Ok(());
         };
         let text = format!("on {cause}: {}", crate::json::shorten(&step, 160));
@@ -128,8 +134,85 @@ fn caused_by(on: &Json<'_>) -> Option<&'static str> {
     CAUSES.iter().find(has).copied()
 }
 
+/// Members of an event that whoever caused it has written.
+const WRITTEN_BY_OTHERS: [&str; 12] = [
+    "body",
+    "title",
+    "message",
+    "email",
+    "ref",
+    "label",
+    "page_name",
+    "description",
+    "head_branch",
+    "display_title",
+    "default_branch",
+    "text",
+];
+
+/// Whether what stands between `${{` and `}}` is a word of others.
+fn is_of_others(hole: &str) -> bool {
+    let hole = hole.trim();
+    if WORDS.iter().any(|word| hole.contains(word)) || hole.contains("client_payload") {
+        return true;
+    }
+    let events = hole.match_indices("github.event.");
+    events.into_iter().any(|(at, _)| {
+        let rest = hole.get(at..).unwrap_or("");
+        let part = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '*' | '[' | ']'));
+        let path = rest.split(part).next().unwrap_or("");
+        let last = path.rsplit('.').next().unwrap_or("");
+        let trusted = path.contains(".repository.") || path.contains(".base.");
+        WRITTEN_BY_OTHERS.contains(&last) && !trusted
+    })
+}
+
+/// Variables of which others decide what they hold.
+fn taken_by_variables<'j>(node: &'j Json<'_>, depth: usize, found: &mut Vec<&'j str>) {
+    if depth > MAX_DEPTH || found.len() > 64 {
+        return;
+    }
+    match node {
+        Json::Object(members) => {
+            for (key, value) in members {
+                let taken = value.as_str().is_some_and(|text| {
+                    let mut holes = text.split("${{").skip(1);
+                    holes.any(|hole| is_of_others(hole.split("}}").next().unwrap_or("")))
+                });
+                if taken {
+                    found.push(key);
+                }
+                taken_by_variables(value, depth + 1, found);
+            }
+        }
+        Json::Array(items) => {
+            for item in items {
+                taken_by_variables(item, depth + 1, found);
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
+    }
+}
+
+/// Whether a step runs words of others: those of the event as a whole, of a request about it, or of a
+/// variable that holds them.
+fn runs_words(run: &str, variables: &[&str]) -> bool {
+    const RUNS: [&str; 31] = [
+        "| sh", "| bash", "|sh", "|bash", "| sudo", "| python", "| node", "| perl", "| ruby", "eval ", "eval(", "bash -c \"$", "sh -c \"$", "bash -c $", "sh -c $", "bash <(", "sh <(",
+        "source <(", "source /dev/stdin", "<<<", "node -e \"$", "python -c \"$", "python3 -c \"$", "Function(", "exec(", "execSync(", "spawn(", "spawnSync(", "getExecOutput(", "runInThisContext", "runInNewContext",
+    ];
+    const TAKES: [&str; 9] = [
+        "GITHUB_EVENT_PATH", "github.event_path", "context.payload", "client_payload", "toJSON(github.event", "gh issue view", "gh pr view", "/comments", "comment.body",
+    ];
+    let takes = TAKES.iter().any(|word| run.contains(word))
+        || variables.iter().any(|name| {
+            run.contains(&format!("${name}")) || run.contains(&format!("${{{name}")) || run.contains(&format!("env.{name}"))
+        });
+    takes && RUNS.iter().any(|word| run.contains(word))
+}
+
 /// The step that takes code or words of others, if there is one.
-fn opened(node: &Json<'_>, depth: usize) -> Option<String> {
+fn opened(node: &Json<'_>, variables: &[&str], depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -148,7 +231,8 @@ fn opened(node: &Json<'_>, depth: usize) -> Option<String> {
             let script = node.get("with").and_then(|with| with.get_str("script"));
             if let Some(run) = node.get_str("run").or(script) {
                 let mut holes = run.split("${{").skip(1);
-                let taken = holes.any(|hole| takes(hole.split("}}").next().unwrap_or(""), &WORDS));
+                let taken = holes.any(|hole| is_of_others(hole.split("}}").next().unwrap_or("")))
+                    || runs_words(run, variables);
                 let git = takes(run, &["git fetch", "git checkout", "git merge", "git pull"]);
                 let pulled = takes(run, &["pull/"]) && takes(run, &["/head", "/merge"]);
                 let fetched = run.contains("gh pr checkout")
@@ -160,9 +244,9 @@ fn opened(node: &Json<'_>, depth: usize) -> Option<String> {
             }
             members
                 .iter()
-                .find_map(|(_, value)| opened(value, depth + 1))
+                .find_map(|(_, value)| opened(value, variables, depth + 1))
         }
-        Json::Array(items) => items.iter().find_map(|item| opened(item, depth + 1)),
+        Json::Array(items) => items.iter().find_map(|item| opened(item, variables, depth + 1)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => None,
     }
 }

@@ -1,0 +1,101 @@
+//! Sabotage in files of any kind, by its shape: checks that are switched off, doors that are opened to
+//! everybody, accounts that come with a migration, destruction that waits for a day, secrets that stand
+//! beside an address. Other readers know the names of libraries; here the words in names and what stands
+//! beside them tell, so that a library or a language that no table has is read as well.
+
+mod accounts;
+mod checks;
+mod delayed;
+mod leaks;
+mod open;
+mod pipeline;
+mod policy;
+mod scan;
+mod sockets;
+mod unverified;
+
+use super::doors::mask::masked;
+use crate::effect::{Actor, Effect, Kind};
+use crate::language::Language;
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+use scan::{Group, Groups, Text};
+
+/// What is found in one file is enough to ask.
+const MAX_FOUND: usize = 12;
+/// A longer file is data.
+const MAX_FILE: usize = 256 << 10;
+
+/// Looks at a file that is written at `path`. In one that `quotes`, code stands as an example.
+pub(crate) fn run(
+    scene: &mut Scene<'_>,
+    path: &str,
+    language: Option<Language>,
+    content: &Value,
+    quotes: bool,
+) -> Fueled {
+    if content.text.len() > MAX_FILE {
+        return Ok(());
+    }
+    scene.fuel.spend_on(content.text.len() * 2)?;
+    let mut found = Vec::new();
+    policy::run(path, &content.text, &mut found);
+    pipeline::run(&content.text, &mut found);
+    if let Some(language) = language.filter(|_| !quotes) {
+        let groups = Groups::of(&content.text);
+        if groups.any() {
+            scene.fuel.spend_on(content.text.len() * 8)?;
+            read(scene, path, language, content, groups, &mut found);
+        }
+    }
+    for effect in found.into_iter().take(MAX_FOUND) {
+        scene.emit(effect)?;
+    }
+    Ok(())
+}
+
+fn read(
+    scene: &Scene<'_>,
+    path: &str,
+    language: Language,
+    content: &Value,
+    groups: Groups,
+    found: &mut Vec<Effect>,
+) {
+    let text = Text::of(path, language, masked(&content.text), &scene.replaced);
+    if groups.has(Group::Trust) {
+        unverified::run(&text, found);
+    }
+    if groups.has(Group::Everybody) {
+        open::run(&text, found);
+    }
+    if groups.has(Group::Raised) && groups.has(Group::Credential) {
+        accounts::run(&text, found);
+    }
+    if groups.has(Group::Credential) || groups.has(Group::Checks) {
+        checks::run(&text, found);
+    }
+    if groups.has(Group::Destroys) && (groups.has(Group::Clock) || groups.has(Group::Machine)) {
+        delayed::run(&text, found);
+    }
+    if groups.has(Group::Secret) || groups.has(Group::Environment) {
+        leaks::run(scene, &text, found);
+    }
+    if groups.has(Group::Socket) && groups.has(Group::Process) {
+        sockets::run(scene, &text, found);
+    }
+}
+
+/// Somebody is let in who should not be.
+fn door(line: &str) -> Effect {
+    let actor = Actor::new("file", &crate::json::shorten(line.trim(), 200));
+    actor.does(Kind::Elevate).tagged(Tag::BackDoor)
+}
+
+/// A protection is off, or everybody is let in.
+fn access(tag: Tag, line: &str) -> Effect {
+    let line = crate::json::shorten(line.trim(), 200);
+    let actor = Actor::new("access", &line);
+    actor.does(Kind::Remote).tagged(tag).about(&line)
+}
