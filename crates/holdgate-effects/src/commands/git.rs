@@ -253,7 +253,12 @@ pub(super) fn config(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fue
     let Some((key, content)) = value.text.split_once(['=', ' ']) else {
         return Ok(());
     };
-    set(scene, actor, key, &value.map(content))
+    let content = value.map(content);
+    set(scene, actor, key, &content)?;
+    if scene.place(&content).is_harmless() {
+        includes(scene, actor, key, &content)?;
+    }
+    Ok(())
 }
 
 /// `git config key value`
@@ -265,8 +270,22 @@ pub(super) fn config_command(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Act
     if let (Some(key), Some(content)) = (operands.next(), operands.next()) {
         let key = key.text.clone();
         set(scene, actor, &key, content)?;
+        let everywhere = parsed.given(&["--global", "--system"]);
+        if everywhere && scene.place(content).is_harmless() {
+            includes(scene, actor, &key, content)?;
+        }
     }
     Ok(())
+}
+
+/// Settings of git that stand in a file which anybody who works in the project may write.
+fn includes(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fueled {
+    let lower = key.to_ascii_lowercase();
+    if !lower.starts_with("include") || !lower.ends_with("path") {
+        return Ok(());
+    }
+    let effect = actor.does(Kind::Vcs).tagged(Tag::Redirects);
+    scene.emit(effect.about(&format!("{key}={}", content.text)))
 }
 
 fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fueled {

@@ -11,7 +11,9 @@ mod forwards;
 mod git;
 mod images;
 mod in_place;
+mod inner;
 mod keys;
+mod loads;
 mod network;
 mod outcome;
 mod own;
@@ -28,12 +30,14 @@ mod special;
 pub(crate) mod sql;
 mod target;
 mod targets;
+mod told;
 mod transfer;
 mod units;
 mod unsettled;
 mod uploads;
 mod values;
 mod vim;
+mod weights;
 mod work_tree;
 
 use crate::effect::{Actor, Kind};
@@ -119,8 +123,13 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
         output.push(&secret);
     }
     uploads::by_options(scene, call, actor)?;
+    let before = scene.effects.len();
+    packages::sources(scene, call, actor, before)?;
+    loads::by_names(scene, call, actor)?;
     // Many programs are wrappers: a known program among the arguments is taken as run.
-    special::wrapped(scene, call, actor)?;
+    if !special::wrapped(scene, call, actor)? {
+        inner::within(scene, call, |_| true)?;
+    }
     let mut key = false;
     for word in call.words.iter().skip(1) {
         let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
@@ -217,6 +226,7 @@ fn run_spec(
     let before = scene.effects.len();
     does(scene, run)?;
     unsettled::settles(scene, run)?;
+    weights::of_known(scene, run)?;
     target::receives(scene, run)?;
     uploads::by_options(scene, call, &actor)?;
     setters::sets(scene, run)?;
@@ -234,6 +244,9 @@ fn run_spec(
     let loaded = scene.loaded.clone();
     let output = carry_out(scene, spec, run)?;
     packages::whole_index(scene, run, before)?;
+    packages::sources(scene, call, &actor, before)?;
+    loads::by_names(scene, call, &actor)?;
+    inner::runs(scene, run)?;
     scene.loaded = loaded;
     scene.mounts = outer_mounts;
     scene.cwd = outer_cwd;

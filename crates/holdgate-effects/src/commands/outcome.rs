@@ -3,7 +3,7 @@
 use super::args::Parsed;
 use super::spec::Prints;
 use super::units::Run;
-use super::{Gathered, in_place, transfer};
+use super::{Gathered, in_place, told, transfer};
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -115,6 +115,7 @@ fn sends(
     for url in urls {
         for data in sent {
             fetched.push(&scene.send(actor, url, data)?);
+            told::requests(scene, actor, url, data)?;
         }
         if sent.is_empty() {
             fetched.push(&scene.fetch(actor, url)?);

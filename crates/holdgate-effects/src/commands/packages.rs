@@ -5,6 +5,7 @@ mod publisher;
 use super::args::Parsed;
 use super::role::Role;
 use super::units::Run;
+use super::weights::{addresses, is_stranger, says};
 use super::{Call, unsettled};
 use crate::effect::{Actor, Kind};
 use crate::host::HostClass;
@@ -81,6 +82,60 @@ pub(super) fn whole_index(scene: &mut Scene<'_>, run: Run<'_>, before: usize) ->
     };
     let effect = run.actor.does(Kind::Install).tagged(Tag::All);
     scene.emit(effect.with(scene.know.hosts.host(url)).about(&url.text))
+}
+
+/// Where packages come from, by the names of options and sub-commands alone: whatever an entry calls the
+/// value, `--find-links URL`, `remote add x URL` and `-DremoteRepositories=URL` bring code from there.
+pub(super) fn sources(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, before: usize) -> Fueled {
+    const SOURCES: [&str; 30] = [
+        "index", "indexes", "registry", "registries", "mirror", "mirrors", "find", "links", "channel",
+        "channels", "repo", "repos", "repository", "repositories", "remoterepositories", "source",
+        "sources", "substituter", "substituters", "remote", "hosted", "asset", "setup", "server",
+        "from", "tap", "feed", "plugin", "pluginurl", "goproxy",
+    ];
+    if !scene.know.verbs.is_packager(call.program) || scene.written {
+        return Ok(());
+    }
+    let words = call.words.get(1..).unwrap_or(&[]);
+    let mut option = "";
+    let said = unsettled::sub_commands(words);
+    let by_sub = said.iter().any(|word| says(word, &SOURCES));
+    let changes = |word: &&str| {
+        let verbs = ["add", "set", "set-url", "update", "pull", "install", "config", "env", "c"];
+        verbs.contains(word) || word.starts_with("add-")
+    };
+    let changes = said.iter().any(changes) || words.iter().any(|w| matches!(w.text.as_str(), "--add" | "-a"));
+    for word in words.iter().take(64) {
+        let text = word.text.as_str();
+        let before_it = std::mem::replace(&mut option, "");
+        if text.starts_with('-') && !text.contains('=') {
+            option = text;
+            continue;
+        }
+        if !text.contains("://") || text.len() > 2048 {
+            continue;
+        }
+        for (name, address) in addresses(text, before_it) {
+            let named = !name.is_empty() && says(name, &SOURCES)
+                || (name.is_empty() || matches!(name, "--url" | "--add" | "-a")) && by_sub && changes
+                || text.starts_with("-DremoteRepositories");
+            let url = Value::known(address.trim_start_matches("git+"));
+            let host = scene.know.hosts.host(&url);
+            if !named || !is_stranger(scene, &host) {
+                continue;
+            }
+            let told = |e: &crate::effect::Effect| e.kind == Kind::Install && e.tags.contains(&Tag::OtherIndex);
+            if scene.effects.iter().skip(before).any(told) {
+                return Ok(());
+            }
+            let mut effect = actor.does(Kind::Install).tagged(Tag::OtherIndex);
+            if let Some(tag) = scene.doubt(&url) {
+                effect = effect.tagged(tag);
+            }
+            return scene.emit(effect.with(host).about(address));
+        }
+    }
+    Ok(())
 }
 
 /// A package by name, by URL, or from here.

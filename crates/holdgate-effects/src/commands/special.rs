@@ -100,7 +100,11 @@ fn in_folder(folder: &Value) -> Value {
 }
 
 /// A program that is not known, and among its words one that is and gets options: a wrapper.
-pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled {
+pub(super) fn wrapped(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    actor: &Actor,
+) -> Fueled<bool> {
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
     let is_shell = |w: &Value| {
@@ -136,10 +140,10 @@ pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> 
         let next = words.get(at + 1).map_or("", |w| w.text.as_str());
         if programs::is_telling(&word.text) && next.starts_with('-') {
             scene.argv(words.get(at..).unwrap_or(&[]), call.stdin)?;
-            break;
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// `NAME=value` before a program, or in `export`.

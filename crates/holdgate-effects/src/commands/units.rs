@@ -83,9 +83,9 @@ pub(super) fn before(
         }
         Handler::Attach | Handler::Dbus | Handler::KeyCodes | Handler::Keys => {
             own::takes_over(handler, scene, run)?;
-            special::wrapped(scene, call, actor).map(|()| None)
+            special::wrapped(scene, call, actor).map(|_| None)
         }
-        Handler::Wrapper => special::wrapped(scene, call, actor).map(|()| None),
+        Handler::Wrapper => special::wrapped(scene, call, actor).map(|_| None),
         Handler::Editor | Handler::Emacs => own::edits(handler, scene, run).map(|()| None),
         Handler::Vim => {
             own::edits(handler, scene, run)?;

@@ -5,6 +5,7 @@ use super::Call;
 use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
+use super::weights;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
@@ -41,6 +42,7 @@ pub(super) fn unlisted(
     let words = call.words.get(1..).unwrap_or(&[]);
     by_options(scene, actor, words)?;
     opens(scene, actor, words)?;
+    weights::of_words(scene, actor, words, &sub_commands(words))?;
     by_words(scene, actor, call.program, &sub_commands(words), words)
 }
 
@@ -101,7 +103,7 @@ pub(super) fn settles(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
 }
 
 /// The words at the start that look like sub-commands.
-fn sub_commands(words: &[Value]) -> Vec<&str> {
+pub(super) fn sub_commands(words: &[Value]) -> Vec<&str> {
     let is_verb = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
             && text.len() <= MAX_LENGTH
@@ -116,6 +118,11 @@ fn sub_commands(words: &[Value]) -> Vec<&str> {
         .take_while(|text| is_verb(text))
         .take(MAX_SUB)
         .collect()
+}
+
+/// Whether a word says that all of it is meant, or that it shall be gone at once.
+fn is_everything(word: &str) -> bool {
+    matches!(word, "all" | "*" | "all()" | "now" | ".*") || word.ends_with("=now")
 }
 
 fn by_words(
@@ -134,7 +141,7 @@ fn by_words(
     }
     scene.fuel.spend(8 * said.len() as u64)?;
     let targets = &know.hosts.targets;
-    let confirmed = |word: &Value| know.verbs.confirms(&word.text);
+    let confirmed = |word: &Value| know.verbs.confirms(&word.text) || is_everything(&word.text);
     let production = |word: &Value| targets.is_production(&word.text);
     if know.verbs.takes_back(said) && words.iter().any(|w| confirmed(w) || production(w)) {
         let mut effect = actor.does(Kind::Remote).tagged(Tag::Delete);

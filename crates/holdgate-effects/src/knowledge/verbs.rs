@@ -4,7 +4,7 @@ use super::tools::words;
 use crate::table::Table;
 use crate::tag::Tag;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// `verbs.yaml`, ready to look up.
 #[derive(Debug, Deserialize)]
@@ -21,6 +21,8 @@ pub struct VerbTable {
     overwrites: Vec<String>,
     requests: BTreeMap<Tag, Vec<String>>,
     services: Vec<String>,
+    programs: HashSet<String>,
+    packagers: HashSet<String>,
 }
 
 impl VerbTable {
@@ -91,6 +93,16 @@ impl VerbTable {
         self.services
             .iter()
             .any(|part| lower.contains(part.as_str()))
+    }
+
+    /// Whether a program is for a cloud, a cluster, a platform, a store or who may do what there.
+    pub(crate) fn is_service_program(&self, program: &str) -> bool {
+        self.programs.contains(program)
+    }
+
+    /// Whether a program installs packages.
+    pub(crate) fn is_packager(&self, program: &str) -> bool {
+        self.packagers.contains(program)
     }
 
     /// What a mutation deletes, if it does: `deleteRef`, `removeCollaborator`.

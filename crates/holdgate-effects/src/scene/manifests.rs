@@ -45,7 +45,7 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         _ if is_recipe || extension == "dockerfile" => recipe,
         _ if yaml && (lower.contains("compose")) => images,
         _ if yaml && folder == "workflows" => actions,
-        _ if extension == "tf" => terraform,
+        _ if matches!(extension, "tf" | "tofu") || lower == "terragrunt.hcl" => terraform,
         _ if matches!(extension, "txt" | "in")
             && (lower.starts_with("requirements") || folder == "requirements") =>
         {
@@ -312,7 +312,8 @@ fn terraform(text: &str) -> Found<'_> {
         let source = source
             .strip_prefix("registry.terraform.io/")
             .unwrap_or(source);
-        let source = source.strip_prefix("git::").unwrap_or(source);
+        // `git::https://…`, `s3::https://…`
+        let source = source.split_once("::").map_or(source, |(_, rest)| rest);
         let mut parts = source.split('/');
         let first = parts.next().unwrap_or("");
         let count = parts.count();

@@ -196,7 +196,7 @@ fn addresses(line: &str, words: &[String], inside: bool) -> Vec<String> {
             .unwrap_or((after, ""));
         let start = format!("{before}://");
         let named = inside || words.iter().any(|word| stands_in(&start, word));
-        if named && !is_page(before, any_key) && found.len() < MAX_HOSTS {
+        if named && !is_page(before, any_key, words) && found.len() < MAX_HOSTS {
             let scheme = if is_plain(before) { "http" } else { "https" };
             found.push(format!("{scheme}://{rest}"));
         }
@@ -209,15 +209,14 @@ fn addresses(line: &str, words: &[String], inside: bool) -> Vec<String> {
 }
 
 /// Whether the key before an address says that it is a page: `"homepage": "https`.
-fn is_page(before: &str, any_key: bool) -> bool {
+fn is_page(before: &str, any_key: bool, words: &[String]) -> bool {
     let part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let scheme = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '+');
     let key = scheme.trim_end_matches(|c: char| !part(c));
     let key = key.rsplit(|c: char| !part(c)).next().unwrap_or("");
     let first = before.trim_start_matches(|c: char| !part(c));
-    PAGES
-        .iter()
-        .any(|page| key == *page || first.starts_with(page))
+    let mut pages = PAGES.iter().filter(|page| !words.iter().any(|word| word == *page));
+    pages.any(|page| key == *page || first.starts_with(page))
         || any_key && key == "url"
 }
 

@@ -159,6 +159,22 @@ impl Scene<'_> {
         Some(text)
     }
 
+    /// Whether code comes from a host that is no forge, and that neither the project's own remote nor the file
+    /// named before.
+    fn is_strange(&self, url: &str) -> bool {
+        let url = url.strip_prefix("git+").unwrap_or(url);
+        let host = self.know.hosts.host(&Value::known(url));
+        if !host.name.contains('.') || !self.know.hosts.is_unheard_of(&host) {
+            return false;
+        }
+        let pages = [".github.io", ".gitlab.io"];
+        let repository = self.repository(None);
+        let origin = repository.setting("remote.origin.url").unwrap_or("");
+        !origin.contains(&host.name)
+            && !self.replaced.contains(&host.name)
+            && !pages.iter().any(|end| host.name.ends_with(end))
+    }
+
     /// Notes the packages, images and actions of unknown publishers that a written file names.
     pub(super) fn takes_publishers(&mut self, place: &Place, content: &Value) -> Fueled {
         let mut parts = place.short.rsplit('/');
@@ -175,6 +191,15 @@ impl Scene<'_> {
                 Named::Address(url) => (self.publisher_at(url), url),
                 Named::Charts(url) => (self.publisher_of_charts(url), url),
                 Named::Image(image) => (self.publisher_of_image(image), image),
+            };
+            let strange = match named {
+                Named::Address(url) | Named::Charts(url) if tags.is_empty() => self.is_strange(url),
+                _ => false,
+            };
+            let tags = if strange {
+                vec![Tag::FromUrl, Tag::OtherIndex]
+            } else {
+                tags
             };
             if tags.is_empty() || noted.len() >= MAX_NOTED || noted.iter().any(|n| n == text) {
                 continue;

@@ -3,6 +3,7 @@
 use super::{OWN_USERS, SECRETS};
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Quoted parts of one text that may be paths.
@@ -102,11 +103,48 @@ pub(super) fn hosts(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
     {
         data = data.marked(Origins::SECRET);
     }
-    for word in value.text.split(ends).take(4096) {
-        let host = word.strip_prefix("host=").unwrap_or(word);
-        if word.contains("://") || host.len() < word.len() {
-            scene.send(actor, &value.map(host), &data)?;
+    // `host 'x'`, `source_host='x'`, `remote('x:9000', …)`, `to 's3://bucket'`
+    let mut before = "";
+    let mut count = 0;
+    let cuts = |c: char| ends(c) || "(=".contains(c);
+    for word in value.text.split(cuts).filter(|word| !word.is_empty()).take(4096) {
+        let last = std::mem::replace(&mut before, word);
+        let is_name = HOSTS.iter().any(|name| last.eq_ignore_ascii_case(name));
+        let leaves = LEAVES.iter().any(|name| last.eq_ignore_ascii_case(name));
+        let bucket = BUCKETS.iter().any(|scheme| word.starts_with(scheme));
+        if bucket && !leaves || count >= MAX_REACHED {
+            continue;
         }
+        let by_port = word.split_once(':').is_some_and(|(name, port)| {
+            name.contains('.') && !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())
+        });
+        let address = value.map(word);
+        if !(word.contains("://") || is_name && word.contains('.') || by_port) {
+            if last.eq_ignore_ascii_case("create_s3_uri") {
+                count += 1;
+                scene.send(&actor.and(Tag::Transfer), &address, &data)?;
+            }
+            continue;
+        }
+        count += 1;
+        let host = scene.know.hosts.host(&address);
+        let outside = bucket || scene.know.hosts.is_unheard_of(&host);
+        let actor = if outside { &actor.and(Tag::Transfer) } else { actor };
+        scene.send(actor, &address, &data)?;
     }
     Ok(())
 }
+
+/// Hosts of one text that are noted.
+const MAX_REACHED: usize = 8;
+/// Names before the host of another server.
+#[rustfmt::skip]
+const HOSTS: [&str; 14] = [
+    "host", "hostaddr", "source_host", "master_host", "server", "datasrc", "data_source", "endpoint",
+    "bootstrap_servers", "to", "remote", "remotesecure", "mysql", "postgresql",
+];
+/// Words behind which what a database holds leaves for a store.
+const LEAVES: [&str; 7] = ["to", "into", "s3", "url", "location", "uri", "outfile"];
+const BUCKETS: [&str; 8] = [
+    "s3://", "gs://", "gcs://", "azure://", "wasb://", "abfss://", "r2://", "oss://",
+];

@@ -16,10 +16,33 @@ pub(in crate::commands) fn mongo(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled 
         let text = scene.content(file);
         commanded(scene, run.actor, &text)?;
     }
+    for word in run.call.words.iter().skip(1) {
+        joins(scene, run.actor, word)?;
+    }
     match run.call.stdin {
-        Some(stdin) => commanded(scene, run.actor, stdin),
+        Some(stdin) => {
+            joins(scene, run.actor, stdin)?;
+            commanded(scene, run.actor, stdin)
+        }
         None => Ok(()),
     }
+}
+
+/// Another machine becomes part of the cluster, and gets what it holds.
+fn joins(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Fueled {
+    const CALLS: [&str; 5] = ["rs.add(", "rs.initiate(", "addShard(", "cloneDatabase(", "copyDatabase("];
+    if !CALLS.iter().any(|call| text.text.contains(call)) {
+        return Ok(());
+    }
+    let quoted = text.text.split(['"', '\'', '/']).filter(|part| part.contains('.'));
+    for host in quoted.take(8).map(|part| text.map(part)) {
+        let known = scene.know.hosts.host(&host);
+        if !host.text.contains('(') && scene.know.hosts.is_unheard_of(&known) {
+            let all = Value::unknown(Origins::FILE);
+            scene.send(&actor.and(Tag::Transfer), &host, &all)?;
+        }
+    }
+    Ok(())
 }
 
 /// What the words of a command to Redis do.

@@ -1,0 +1,107 @@
+//! A command line among the arguments of a program whose entry does not say that it is run: version
+//! managers, keepers of secrets and launchers take one behind words of their own.
+
+use super::argument::role_of;
+use super::role::Role;
+use super::units::Run;
+use super::{Call, args};
+use crate::language::programs::base_name;
+use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
+use crate::value::Value;
+
+/// Words behind which a command line stands.
+const MARKS: [&str; 7] = ["--", "exec", "x", "run", "do", "execute", "e"];
+/// Command lines of one call that nothing marks.
+const MAX_TRIED: usize = 3;
+/// Words between a program's name and the `--` before its arguments: `proto run node 20 -- x.js`.
+const MAX_BEFORE_DASHES: usize = 3;
+
+/// What runs, or may run, of the operands that the entry calls data.
+pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    let parsed: &args::Parsed = run.parsed;
+    let roles = match run.chosen {
+        Some(spec) if !spec.operands.is_empty() => &spec.operands,
+        _ => &parsed.spec.operands,
+    };
+    let count = parsed.operands.len();
+    let is_open = |at: usize| role_of(roles, at, count) == Role::Data;
+    let is_first = |at: usize| parsed.paths_from == Some(at);
+    let named = |(at, word): (usize, &Value)| {
+        is_open(at) && (is_first(at) || scene.names_program(&word.text))
+    };
+    if !parsed.operands.iter().enumerate().any(named) {
+        return Ok(());
+    }
+    let open: Vec<&str> = (parsed.operands.iter().enumerate())
+        .filter(|(at, _)| is_open(*at))
+        .map(|(_, word)| word.text.as_str())
+        .collect();
+    within(scene, run.call, |word| open.contains(&word))
+}
+
+/// The same for the words that `is_open` accepts.
+pub(super) fn within(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    is_open: impl Fn(&str) -> bool,
+) -> Fueled {
+    let mut tried = 0;
+    let mut before = "";
+    for (at, word) in call.words.iter().enumerate().skip(1) {
+        let last = std::mem::replace(&mut before, &word.text);
+        if !is_open(&word.text) || !scene.names_program(&word.text) {
+            continue;
+        }
+        scene.fuel.spend(2)?;
+        let rest = call.words.get(at..).unwrap_or(&[]);
+        if MARKS.contains(&last) {
+            let words = without_dashes(rest);
+            scene.apart(|scene| scene.argv(&words, call.stdin))?;
+            return Ok(());
+        }
+        if rest.len() > 1 && tried < MAX_TRIED {
+            tried += 1;
+            maybe(scene, rest)?;
+        }
+    }
+    Ok(())
+}
+
+/// Nothing says that it runs; nothing of it is left behind.
+fn maybe(scene: &mut Scene<'_>, words: &[Value]) -> Fueled {
+    scene.marks.push(Tag::Suspect);
+    let (files, links) = (scene.files.clone(), scene.links.len());
+    let done = scene.apart(|scene| scene.argv(words, None));
+    scene.files = files;
+    scene.links.truncate(links);
+    scene.marks.pop();
+    done.map(drop)
+}
+
+/// `npx -- -y x`: the dashes belong to the program outside.
+fn without_dashes(words: &[Value]) -> Vec<Value> {
+    let dashes = |word: &Value| word.text == "--";
+    let at = words.iter().take(MAX_BEFORE_DASHES).position(dashes);
+    match at {
+        Some(at) if at > 0 => {
+            let first = words.iter().take(1);
+            first.chain(words.iter().skip(at + 1)).cloned().collect()
+        }
+        _ => words.to_vec(),
+    }
+}
+
+impl Scene<'_> {
+    /// Whether a word is the name of a program that a table knows, or of Holdgate.
+    fn names_program(&self, word: &str) -> bool {
+        let plain = word.starts_with(|c: char| c.is_ascii_alphanumeric() && c != '0')
+            || word.starts_with('/');
+        let name = base_name(word);
+        let inner = word.contains('/') && !word.starts_with('/');
+        plain
+            && !inner
+            && !name.is_empty()
+            && (self.know.commands.get(name).is_some() || self.know.own.is_program(name))
+    }
+}
