@@ -33,5 +33,10 @@ pub(crate) use sign::Combination;
 pub use sign::{How, Sign};
 pub(crate) use trail::{Ended, Trail};
 
+/// What each effect of a call is, for tools that measure: `None` for what is no action.
+pub fn actions(effects: &[holdgate_effects::effect::Effect]) -> Vec<Option<Action>> {
+    effects.iter().map(act::action_of).collect()
+}
+
 #[cfg(test)]
 mod tests;

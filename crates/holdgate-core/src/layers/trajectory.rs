@@ -167,7 +167,7 @@ fn combined(found: Combination, history: &History) -> Finding {
             step + 1,
             said(sign),
         ),
-        (None, _) => format!("{now}, after others' text was read or a file was prepared"),
+        (None, _) => format!("{now}, which honest sessions hardly ever do between other work"),
     };
     let finding = Finding::block(LayerName::Trajectory, "unusual-combination", reason)
         .instead("tell the user what you want to do, and why");
@@ -188,6 +188,7 @@ fn said(sign: Sign) -> String {
         How::Secret => " (with a file that holds a secret)",
         How::Widened => " (with a file whose permissions were widened)",
         How::Packed => " (with a file that was packed)",
+        How::Harmful => " (with what was written and would do harm)",
     };
     let meaning = Action::meaning(sign.action)
         .trim_end_matches('.')

@@ -1,8 +1,8 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{action, is_outside};
-use super::programs::{copies, empties, packs};
+use super::kinds::{action, is_harmful, is_outside};
+use super::programs::{builds, copies, empties, packs};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
@@ -67,6 +67,12 @@ impl Facts {
     pub(super) const REPLACES: Facts = Facts(8192);
     /// It holds in another form what other files hold.
     pub(super) const PACKS: Facts = Facts(16384);
+    /// It uses what is written in the project: a test, a build, an installation.
+    pub(super) const USES: Facts = Facts(32768);
+
+    pub(super) const fn and(self, other: Facts) -> Facts {
+        Facts(self.0 | other.0)
+    }
 
     pub(super) fn has(self, other: Facts) -> bool {
         self.0 & other.0 != 0
@@ -87,13 +93,21 @@ impl Act {
         let fetches = effects
             .iter()
             .any(|effect| outside(effect) && happens(effect));
-        for effect in effects.iter().filter(|effect| happens(effect)) {
-            let Some(action) = action(effect) else {
+        let mut planted = false;
+        for effect in effects {
+            let harmful = is_harmful(effect);
+            if !harmful && !happens(effect) || harmful && planted {
+                continue;
+            }
+            let found = if harmful { Some(Action::Plant) } else { action(effect) };
+            let Some(action) = found else {
                 continue;
             };
+            planted |= harmful;
             let act = Act::new(action, effect, fetches);
             // Neutral acts are only worth keeping for their paths.
-            if action.is_neutral() && act.path == 0 && !act.facts.has(Facts::COMMITS)
+            let kept = Facts::COMMITS.and(Facts::USES);
+            if action.is_neutral() && act.path == 0 && !act.facts.has(kept)
                 || acts.last() == Some(&act)
             {
                 continue;
@@ -148,10 +162,11 @@ impl Act {
         facts.set(Facts::PART, part.iter().any(|tag| effect.is(*tag)));
         let pattern = place.is_some_and(|place| place.text.contains('*'));
         facts.set(Facts::MANY, effect.is(Tag::Recursive) || pattern);
-        facts.set(Facts::WRITES, effect.kind == Kind::Write);
+        let now = action != Action::Plant;
+        facts.set(Facts::WRITES, effect.kind == Kind::Write && now);
         facts.set(
             Facts::READS,
-            effect.kind == Kind::Read && !effect.is(Tag::List),
+            effect.kind == Kind::Read && !effect.is(Tag::List) && now,
         );
         facts.set(
             Facts::COMMITS,
@@ -162,6 +177,8 @@ impl Act {
         facts.set(Facts::EMPTIES, empties(effect));
         facts.set(Facts::REPLACES, effect.is(Tag::Overwrite));
         facts.set(Facts::PACKS, packs(&effect.program));
+        let runs = effect.kind == Kind::Run && action == Action::Run;
+        facts.set(Facts::USES, runs && builds(&effect.program));
         Act {
             action,
             facts,
@@ -194,6 +211,11 @@ impl Act {
     pub(crate) fn is_neutral(&self) -> bool {
         self.action.is_neutral()
     }
+}
+
+/// The action of an effect, if it happens.
+pub(super) fn action_of(effect: &Effect) -> Option<Action> {
+    action(effect).filter(|_| happens(effect))
 }
 
 fn happens(effect: &Effect) -> bool {

@@ -3,6 +3,7 @@
 use super::action::Action;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::tag::Tag;
+use holdgate_effects::value::Origins;
 
 /// Programs that list what a system is.
 const LOOKS_AROUND: &[&str] = &[
@@ -75,11 +76,62 @@ pub(super) fn run(effect: &Effect) -> Action {
                 (false, false) => Action::Run,
             };
         }
-        if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
-            return Action::Recon;
-        }
+    }
+    if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
+        return Action::Intrude;
+    }
+    if effect.is(Tag::Miner) {
+        return Action::Exhaust;
     }
     Action::Run
+}
+
+/// Names of programs that watch over a machine.
+const GUARDS: &[&str] = &[
+    "apparmor",
+    "audit",
+    "carbonblack",
+    "cbagent",
+    "clamav",
+    "clamd",
+    "crowdstrike",
+    "defender",
+    "fail2ban",
+    "falco",
+    "firewall",
+    "nftables",
+    "osquery",
+    "ossec",
+    "rsyslog",
+    "selinux",
+    "sentinel",
+    "suricata",
+    "sysmon",
+    "syslog",
+    "tripwire",
+    "ufw",
+    "wazuh",
+    "windefend",
+];
+
+/// Whether a command names a program that watches over the machine.
+pub(super) fn is_guard(command: &str) -> bool {
+    const LONGEST: usize = 400;
+    let command = command.get(..LONGEST).unwrap_or(command);
+    GUARDS.iter().any(|guard| command.contains(guard))
+}
+
+/// Programs that run, build or install what is written in a project.
+const BUILDS: &[&str] = &[
+    "bash", "bun", "bundle", "cargo", "composer", "deno", "docker", "dotnet", "go", "gradle",
+    "helm", "jest", "just", "kubectl", "make", "mvn", "node", "npm", "npx", "nox", "perl", "php",
+    "pip", "pnpm", "podman", "poetry", "pytest", "python", "python3", "rake", "ruby", "sh",
+    "systemctl", "terraform", "tox", "uv", "vitest", "yarn", "zsh",
+];
+
+/// Whether a program uses what is written in a project.
+pub(super) fn builds(program: &str) -> bool {
+    BUILDS.contains(&program)
 }
 
 /// Whether a program changes the form of data.
@@ -99,5 +151,11 @@ pub(super) fn copies(program: &str) -> bool {
 /// Whether a file loses its content.
 pub(super) fn empties(effect: &Effect) -> bool {
     let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
-    deletes && matches!(effect.program.as_ref(), "truncate" | "shred")
+    // A redirection that nothing goes into.
+    let nothing = effect.kind == Kind::Write
+        && effect.program.as_ref() == "shell"
+        && effect.text.as_deref() == Some("")
+        && effect.origins == Origins::NONE
+        && !effect.is(Tag::Append);
+    deletes && matches!(effect.program.as_ref(), "truncate" | "shred") || nothing
 }

@@ -29,6 +29,7 @@ worded! {
         Widened = "widened": "It is done with a file whose permissions were widened.",
         Packed = "packed": "It is done with a file that was packed or encrypted into another.",
         Again = "again": "Another call does it too.",
+        Harmful = "harmful": "It uses what the conversation wrote and what would do harm.",
     }
 }
 
@@ -42,12 +43,16 @@ const LABELS: [(How, Labels); 6] = [
 ];
 
 /// What is worse when it is done to other data, secrets, permissions, traces or protections too.
-const REPEATED: [Action; 5] = [
+const REPEATED: [Action; 9] = [
     Action::DestroyData,
     Action::ReadSecret,
     Action::WidenMode,
     Action::ClearLog,
     Action::Disarm,
+    Action::DeleteData,
+    Action::Expose,
+    Action::Intrude,
+    Action::Redirect,
 ];
 const RUNS: [Action; 3] = [Action::Run, Action::RunWritten, Action::MakeExecutable];
 
@@ -83,7 +88,8 @@ impl Sign {
             // What is written here is what agents are for, as long as it stays here.
             How::Written => heavy(harms),
             How::Packed => heavy(action == Action::DeleteOut),
-            How::Secret => heavy(harms || is(&[Action::Post, Action::Push])),
+            How::Secret => heavy(harms || is(&[Action::Post, Action::Push, Action::HandOver])),
+            How::Harmful => HEAVY,
             How::Fetched | How::Decoded | How::Widened => heavy(harms || is(&RUNS)),
         }
     }
@@ -110,8 +116,14 @@ pub(crate) struct Combination {
 }
 
 /// Whether the new signs of a call weigh enough together with those before. `foreign` says whether
-/// the conversation has read what others wrote: that counts where it would be obeyed.
-pub(super) fn combine(before: &[(Sign, u32)], new: &[Sign], foreign: bool) -> Option<Combination> {
+/// the conversation has read what others wrote: that counts where it would be obeyed. `turn` says
+/// whether other calls came before: what honest sessions hardly ever do is a turn of the work.
+pub(super) fn combine(
+    before: &[(Sign, u32)],
+    new: &[Sign],
+    foreign: bool,
+    turn: bool,
+) -> Option<Combination> {
     let now = new.iter().copied().filter(|sign| sign.completes());
     let now = now.max_by_key(|sign| (sign.weight(), *sign))?;
     let obeys = matches!(
@@ -125,7 +137,8 @@ pub(super) fn combine(before: &[(Sign, u32)], new: &[Sign], foreign: bool) -> Op
     let beside = now.weight() >= HEAVY && !is_link(&now) && new.iter().any(is_link);
     let linked = is_link(&now) || beside;
     let earlier: u32 = before.iter().map(|(sign, _)| sign.weight()).sum();
-    let earlier = earlier + u32::from(foreign && obeys);
+    let turns = turn && now.how == How::Plain && now.action.gravity() == Gravity::Grave;
+    let earlier = earlier + u32::from(foreign && obeys) + u32::from(turns);
     let own: u32 = new.iter().map(|sign| sign.weight()).sum();
     let own = own + u32::from(beside);
     let known = || {
@@ -172,6 +185,12 @@ impl Walk<'_> {
                 signs.push(sign);
             }
         };
+        let uses = act.facts.has(Facts::USES.and(Facts::COMMITS))
+            || act.runs_file()
+            || matches!(action, Action::Push | Action::Post | Action::Install);
+        if uses && self.trail.planted.is_some() {
+            add(How::Harmful, Action::Run);
+        }
         if action.is_neutral() && !act.runs_file() {
             return;
         }
@@ -192,6 +211,15 @@ impl Walk<'_> {
         }
         if action == Action::Push && act.facts.has(Facts::FORCED) {
             add(How::Plain, Action::Discard);
+        }
+        // What goes where the conversation has led it.
+        let led = match action {
+            Action::Push => Some(Action::PushAway),
+            Action::Install => Some(Action::InstallWrong),
+            _ => None,
+        };
+        if let Some(led) = led.filter(|_| self.trail.tried(Action::Redirect).is_some()) {
+            add(How::Plain, led);
         }
         let committed = self.trail.exposed.and(self.trail.committed);
         if action == Action::Push && committed.is_some() {

@@ -97,6 +97,10 @@ impl<'t> Walk<'t> {
                 };
             }
             file.labels = file.labels.and(Labels::READ);
+            if act.facts.has(Facts::PACKS) {
+                file.labels = file.labels.and(Labels::PACKED);
+                file.step = self.step;
+            }
             self.set(act.path, file);
         }
         if act.facts.has(Facts::WRITES) {

@@ -1,0 +1,54 @@
+//! What a written file would do when it is used, and no honest one does.
+
+use super::{any, is_strange};
+use holdgate_effects::effect::{Effect, Kind};
+use holdgate_effects::path::PathClass;
+use holdgate_effects::tag::Tag;
+use holdgate_effects::value::Origins;
+
+/// Whether an effect that stands in a file, or that another agent is told, is harm. What scripts do
+/// on their owner's machine is not: packages, services, accounts, schedules.
+pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
+    let is = |tag| effect.is(tag);
+    if !is(Tag::Written) && !is(Tag::Ordered) || is(Tag::DryRun) || is(Tag::Shows) {
+        return false;
+    }
+    // What a container does stays there, but a build server has the project's secrets.
+    let inside = is(Tag::Container) && !is(Tag::Ci);
+    let marks = [
+        Tag::BackDoor,
+        Tag::SecurityOff,
+        Tag::FirewallOff,
+        Tag::GuardRoute,
+        Tag::Injects,
+        Tag::Unguarded,
+    ];
+    if is(Tag::Suspect) {
+        return false;
+    }
+    if any(effect, &marks) || is(Tag::Insecure) && effect.kind == Kind::System {
+        return !inside || is(Tag::BackDoor);
+    }
+    match effect.kind {
+        Kind::ExecuteFetched | Kind::ExecuteDecoded => is_strange(effect) || !is(Tag::Container),
+        Kind::RemoteShell | Kind::Exhaust => true,
+        Kind::Send => {
+            let data = [Origins::SECRET, Origins::ENVIRONMENT, Origins::OUTPUT];
+            let data = data.into_iter().any(|origin| effect.origins.any(origin));
+            is_strange(effect) && (data || is(Tag::WholeEnvironment)) && !inside
+        }
+        Kind::Delete => {
+            let classes = [PathClass::Root, PathClass::HomeRoot, PathClass::Home];
+            let place = effect.path.as_ref();
+            let far = place.is_some_and(|place| classes.into_iter().any(|class| place.is(class)));
+            let own = place.is_some_and(|place| place.is_harmless());
+            far && !own && is(Tag::Recursive) && !inside
+        }
+        Kind::Vcs => is(Tag::Global) && is(Tag::RunsProgram),
+        Kind::Remote => {
+            let lets_in = [Tag::Public, Tag::Elevate, Tag::Delete];
+            effect.program.as_ref() == "access" && any(effect, &lets_in)
+        }
+        _ => false,
+    }
+}
