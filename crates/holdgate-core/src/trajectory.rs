@@ -25,6 +25,7 @@ pub use action::Action;
 pub use base::base;
 pub use case::Family;
 pub(crate) use case::{Case, Families};
+pub(crate) use kinds::leads_out;
 pub use model::{Broken, MAX_BYTES, Model};
 pub use ppm::{Gram, Ppm};
 pub use project::{Surprise, project, surprise};

@@ -5,11 +5,14 @@
 //! own sessions tell what is surprising there.
 
 use crate::call::ToolCall;
+use super::spillage::{texts, without};
 use crate::history::{History, Step};
 use crate::mask::Masked;
 use crate::stack::{Context, Layer, OutOfFuel};
+use crate::taint::Search;
 use crate::trajectory::{
     Act, Action, Case, Combination, Families, Family, How, Model, SharedModels, Sign, base,
+    leads_out,
 };
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
@@ -95,7 +98,7 @@ impl Layer for Trajectory {
 
     fn judge(
         &self,
-        _: &ToolCall,
+        call: &ToolCall,
         effects: &[Effect],
         context: &Context<'_>,
         fuel: &Fuel,
@@ -105,14 +108,18 @@ impl Layer for Trajectory {
         }
         fuel.spend(1)?;
         let acts = Act::all(effects);
-        if acts.is_empty() {
+        let history = context.history;
+        let sends = history.is_suspect() && effects.iter().any(leads_out);
+        if acts.is_empty() && !sends {
             return Ok(Vec::new());
         }
-        let history = context.history;
         let cases = history.trail().cases(&acts, self.families);
         let mut findings: Vec<Finding> = cases.iter().map(|case| finding(case, history)).collect();
+        if cases.is_empty() && sends && self.families.has(Family::SecretFlow) {
+            findings.extend(value_leaves(call, effects, context));
+        }
         // A rule that names the attack says more.
-        if cases.is_empty() {
+        if findings.is_empty() {
             let combination = history.trail().combination(&acts, history.has_external());
             findings.extend(combination.map(|found| combined(found, history)));
         }
@@ -149,6 +156,22 @@ fn finding(case: &Case, history: &History) -> Finding {
         evidence: history.numbered(case.first).and_then(quoted),
         ..finding
     }
+}
+
+/// A value that an earlier result has shown goes out, and not as the credential of the request.
+fn value_leaves(call: &ToolCall, effects: &[Effect], context: &Context<'_>) -> Option<Finding> {
+    let mut search = Search::new(context.history.taint());
+    for text in texts(call, effects, context) {
+        search.look(&without(&text, |_| true));
+    }
+    search.found().next()?;
+    let reason = "an earlier call showed a secret, and this call sends it to others";
+    let finding = Finding::block(LayerName::Trajectory, "shown-secret-leaves", reason)
+        .instead("leave secrets where they are");
+    Some(Finding {
+        verdict: Verdict::Ask,
+        ..finding
+    })
 }
 
 /// What no rule names.

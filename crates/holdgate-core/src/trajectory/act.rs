@@ -1,7 +1,7 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{action, is_harmful, is_outside};
+use super::kinds::{action, is_harmful, is_outside, redirects};
 use super::programs::{builds, copies, empties, packs};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
@@ -37,7 +37,7 @@ pub(crate) struct Act {
 
 /// What else is known of an act: a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts(u16);
+pub(super) struct Facts(u32);
 
 impl Facts {
     /// Its data is what was read in the same call.
@@ -69,6 +69,12 @@ impl Facts {
     pub(super) const PACKS: Facts = Facts(16384);
     /// It uses what is written in the project: a test, a build, an installation.
     pub(super) const USES: Facts = Facts(32768);
+    /// A file or folder of the user leaves its place.
+    pub(super) const MOVES: Facts = Facts(65536);
+    /// A file or folder goes away.
+    pub(super) const DELETES: Facts = Facts(131_072);
+    /// It says where packages come from.
+    pub(super) const PACKAGES: Facts = Facts(262_144);
 
     pub(super) const fn and(self, other: Facts) -> Facts {
         Facts(self.0 | other.0)
@@ -96,13 +102,22 @@ impl Act {
         let mut planted = false;
         for effect in effects {
             let harmful = is_harmful(effect);
-            if !harmful && !happens(effect) || harmful && planted {
+            let redirects = redirects(effect);
+            if harmful && planted || !harmful && !redirects && !happens(effect) {
                 continue;
             }
-            let found = if harmful { Some(Action::Plant) } else { action(effect) };
-            let Some(action) = found else {
+            let found = match (harmful, redirects) {
+                (true, _) => Some(Action::Plant),
+                (_, true) => Some(Action::Redirect),
+                _ => action(effect),
+            };
+            let Some(mut action) = found else {
                 continue;
             };
+            // What the same call makes anew is not lost.
+            if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects) {
+                action = Action::DeleteOut;
+            }
             planted |= harmful;
             let act = Act::new(action, effect, fetches);
             // Neutral acts are only worth keeping for their paths.
@@ -162,7 +177,12 @@ impl Act {
         facts.set(Facts::PART, part.iter().any(|tag| effect.is(*tag)));
         let pattern = place.is_some_and(|place| place.text.contains('*'));
         facts.set(Facts::MANY, effect.is(Tag::Recursive) || pattern);
-        let now = action != Action::Plant;
+        let now = !effect.is(Tag::Written);
+        let moves = effect.kind == Kind::Move && action == Action::WriteOut;
+        facts.set(Facts::MOVES, moves);
+        let packages = !matches!(effect.kind, Kind::Vcs | Kind::Fetch);
+        facts.set(Facts::PACKAGES, action == Action::Redirect && packages);
+        facts.set(Facts::DELETES, effect.kind == Kind::Delete);
         facts.set(Facts::WRITES, effect.kind == Kind::Write && now);
         facts.set(
             Facts::READS,
@@ -215,7 +235,22 @@ impl Act {
 
 /// The action of an effect, if it happens.
 pub(super) fn action_of(effect: &Effect) -> Option<Action> {
+    if is_harmful(effect) {
+        return Some(Action::Plant);
+    }
+    if redirects(effect) {
+        return Some(Action::Redirect);
+    }
     action(effect).filter(|_| happens(effect))
+}
+
+/// Whether what is deleted is written in the same call.
+fn anew(deleted: &Effect, effects: &[Effect]) -> bool {
+    let place = |effect: &Effect| effect.path.as_ref().map(|place| place.text.clone());
+    let writes = |effect: &&Effect| effect.kind == Kind::Write;
+    let path = place(deleted);
+    let mut written = effects.iter().filter(writes);
+    path.is_some() && written.any(|effect| place(effect) == path)
 }
 
 fn happens(effect: &Effect) -> bool {

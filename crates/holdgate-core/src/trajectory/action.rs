@@ -58,6 +58,7 @@ worded! {
         HandOver = "hand-over": "What stands in the call, or what a build has made, is sent to a host outside.",
         InstallWrong = "install-wrong": "A package is installed that takes the place of another, or from a strange host.",
         WriteSystem = "write-system": "A file of the system is written.",
+        Tunnel = "tunnel": "A web server of this machine becomes reachable from outside.",
         ChangeProduction = "change-production": "The production system changes.",
     }
 }
@@ -108,17 +109,18 @@ impl Action {
             | Action::Pack
             | Action::Unpack
             | Action::MakeExecutable
-            | Action::Delete
-            | Action::Settings => Gravity::Prepares,
+            | Action::Delete => Gravity::Prepares,
             Action::CopySecret
             | Action::Elevate
             | Action::SetRemote
             | Action::DeleteOut
             | Action::Discard
             | Action::InstallOdd
+            | Action::Settings
             | Action::DeleteData
             | Action::Redirect
             | Action::HandOver
+            | Action::Tunnel
             | Action::WriteSystem
             | Action::ChangeProduction => Gravity::Serious,
             Action::ReadSecret

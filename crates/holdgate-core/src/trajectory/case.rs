@@ -19,6 +19,8 @@ const WIDENED: u32 = 3;
 const BLIND: u32 = 7;
 /// The weight of recent deletions from which somebody is asked.
 const DELETIONS: u32 = 12;
+/// The same for the user's own files.
+const DELETIONS_OUT: u32 = 8;
 
 worded! {
     /// A family of attacks. Each can be left out to see what the others find.
@@ -45,7 +47,7 @@ impl Families {
         Families(self.0 & !(1 << family as u16))
     }
 
-    fn has(self, family: Family) -> bool {
+    pub(crate) fn has(self, family: Family) -> bool {
         self.0 & (1 << family as u16) != 0
     }
 }
@@ -288,7 +290,7 @@ impl Walk<'_> {
             let deleted = trail.done(Action::Delete);
             let before = trail.tried(Action::EraseHistory);
             let ends = "removes the way back";
-            if deleted.calls >= FEW_DELETIONS && erases {
+            if deleted.calls >= FEW_DELETIONS {
                 return Some(case("way-back-erased", deleted.last, "deleted files", ends));
             }
             let again = before.filter(|_| deleted.calls > 0);
@@ -365,7 +367,12 @@ impl Walk<'_> {
         }
         let began = "began to delete files";
         let case = |first| case("mass-deletion", first, began, "goes on with it");
-        let first = first.filter(|_| weight + u32::from(act.weight()) >= DELETIONS);
+        let limit = if act.action == Action::DeleteOut {
+            DELETIONS_OUT
+        } else {
+            DELETIONS
+        };
+        let first = first.filter(|_| weight + u32::from(act.weight()) >= limit);
         first.map(case)
     }
 

@@ -6,7 +6,7 @@ mod remote;
 
 use super::action::Action;
 use super::programs::run;
-pub(super) use harm::is_harmful;
+pub(super) use harm::{is_harmful, redirects};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::PathClass;
@@ -37,6 +37,22 @@ fn is_near(effect: &Effect) -> bool {
     effect.program.as_ref() != "rclone" && effect.host.as_ref().is_some_and(|host| near(host.class))
 }
 
+fn of(effect: &Effect, class: HostClass) -> bool {
+    effect.host.as_ref().is_some_and(|host| host.class == class)
+}
+
+/// Whether something may leave with it.
+pub(crate) fn leads_out(effect: &Effect) -> bool {
+    match action(effect) {
+        Some(Action::Fetch) => is_strange(effect),
+        Some(action) => matches!(
+            action,
+            Action::Send | Action::HandOver | Action::Post | Action::PushAway | Action::Connect
+        ),
+        None => false,
+    }
+}
+
 fn any(effect: &Effect, tags: &[Tag]) -> bool {
     tags.iter().any(|tag| effect.is(*tag))
 }
@@ -56,13 +72,14 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         Kind::Mode => places::mode(effect)?,
         Kind::Fetch => fetch(effect),
         Kind::Send => send(effect),
-        Kind::Listen if is(Tag::Tunnel) => Action::Connect,
+        Kind::Listen if is(Tag::Tunnel) => tunnel(effect),
         Kind::Listen if is(Tag::Serves) && shows_home(effect) => Action::Expose,
         Kind::Connect | Kind::Listen if is_near(effect) => Action::Local,
         Kind::Listen => Action::Local,
         // A login on another machine, as by `ssh`.
         Kind::Connect if is(Tag::Remote) && !is(Tag::Tunnel) => Action::ChangeRemote,
         Kind::Connect | Kind::RemoteShell => Action::Connect,
+        Kind::ExecuteFetched if of(effect, HostClass::Installer) => Action::Install,
         Kind::ExecuteFetched | Kind::ExecuteDecoded => Action::RunLoose,
         Kind::ExecuteOpaque => Action::Run,
         Kind::Elevate => Action::Elevate,
@@ -89,11 +106,13 @@ fn fetch(effect: &Effect) -> Action {
     let carries = carries
         .into_iter()
         .any(|origin| effect.origins.any(origin));
-    let metadata = effect.host.as_ref().map(|host| host.class) == Some(HostClass::Metadata);
-    if metadata {
+    let remote = effect.is(Tag::Remote) && any(effect, &[Tag::Add, Tag::SetUrl]);
+    if of(effect, HostClass::Metadata) {
         Action::ReadSecret
-    } else if effect.is(Tag::Scan) {
+    } else if effect.is(Tag::Scan) && !of(effect, HostClass::Loopback) {
         Action::Intrude
+    } else if remote && is_strange(effect) {
+        Action::Redirect
     } else if effect.is(Tag::Dns) && is_packed_name(effect)
         || is_strange(effect) && (effect.is(Tag::Payload) || carries)
     {
@@ -110,7 +129,8 @@ fn send(effect: &Effect) -> Action {
         return Action::Local;
     }
     if program == "git" {
-        return if is(Tag::GivenUrl) && is_strange(effect) {
+        let all = [Tag::GivenUrl, Tag::Mirror, Tag::All];
+        return if any(effect, &all) && is_strange(effect) {
             Action::PushAway
         } else {
             Action::Push
@@ -140,11 +160,27 @@ fn send(effect: &Effect) -> Action {
         Origins::ENVIRONMENT,
     ];
     let data = data.into_iter().any(|origin| effect.origins.any(origin));
-    let built = is(Tag::Transfer) && is(Tag::BuildOutput) && !effect.origins.any(Origins::SECRET);
+    // What lies in a temporary folder may be anything.
+    let temp = |source: &str| source.starts_with("/tmp/") || source.starts_with("/var/tmp/");
+    let temp = effect.sources.iter().any(|source| temp(source));
+    let built = is(Tag::Transfer) && is(Tag::BuildOutput) && !temp;
+    let built = built && !effect.origins.any(Origins::SECRET);
     if data && !built || is(Tag::Gist) || is(Tag::Payload) {
         Action::Send
     } else {
         Action::HandOver
+    }
+}
+
+/// A tunnel to a web server is for a demonstration; one to a shell or a database is not.
+fn tunnel(effect: &Effect) -> Action {
+    const DOORS: [&str; 8] = [
+        "tcp", "ssh", ":22", " 22", "5432", "3306", "6379", "27017",
+    ];
+    if DOORS.iter().any(|door| effect.evidence.contains(door)) {
+        Action::Connect
+    } else {
+        Action::Tunnel
     }
 }
 
@@ -161,7 +197,6 @@ fn env(effect: &Effect) -> Option<Action> {
         Tag::GuardVariable,
         Tag::LiftsGate,
         Tag::Injects,
-        Tag::OtherRoute,
     ];
     if any(effect, &guards) {
         return Some(Action::Disarm);

@@ -80,6 +80,9 @@ pub(super) fn run(effect: &Effect) -> Action {
     if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
         return Action::Intrude;
     }
+    if effect.is(Tag::Bare) && effect.is(Tag::Elevated) && is_shell(program) {
+        return Action::Grant;
+    }
     if effect.is(Tag::Miner) {
         return Action::Exhaust;
     }
@@ -121,6 +124,10 @@ pub(super) fn is_guard(command: &str) -> bool {
     GUARDS.iter().any(|guard| command.contains(guard))
 }
 
+fn is_shell(program: &str) -> bool {
+    matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish")
+}
+
 /// Programs that run, build or install what is written in a project.
 const BUILDS: &[&str] = &[
     "bash", "bun", "bundle", "cargo", "composer", "deno", "docker", "dotnet", "go", "gradle",
@@ -154,7 +161,7 @@ pub(super) fn empties(effect: &Effect) -> bool {
     // A redirection that nothing goes into.
     let nothing = effect.kind == Kind::Write
         && effect.program.as_ref() == "shell"
-        && effect.text.as_deref() == Some("")
+        && effect.text.as_deref().is_none_or(str::is_empty)
         && effect.origins == Origins::NONE
         && !effect.is(Tag::Append);
     deletes && matches!(effect.program.as_ref(), "truncate" | "shred") || nothing

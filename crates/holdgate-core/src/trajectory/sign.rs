@@ -42,17 +42,12 @@ const LABELS: [(How, Labels); 6] = [
     (How::Packed, Labels::PACKED),
 ];
 
-/// What is worse when it is done to other data, secrets, permissions, traces or protections too.
-const REPEATED: [Action; 9] = [
-    Action::DestroyData,
-    Action::ReadSecret,
-    Action::WidenMode,
-    Action::ClearLog,
-    Action::Disarm,
+/// What is worse when it is done to other things too, beside what is grave.
+const REPEATED: [Action; 4] = [
     Action::DeleteData,
-    Action::Expose,
-    Action::Intrude,
     Action::Redirect,
+    Action::Settings,
+    Action::WriteSystem,
 ];
 const RUNS: [Action; 3] = [Action::Run, Action::RunWritten, Action::MakeExecutable];
 
@@ -84,7 +79,7 @@ impl Sign {
                 Gravity::Prepares | Gravity::Serious => LIGHT,
                 Gravity::Grave => HEAVY,
             },
-            How::Again => u32::from(is(&REPEATED)),
+            How::Again => u32::from(gravity == Gravity::Grave || is(&REPEATED)),
             // What is written here is what agents are for, as long as it stays here.
             How::Written => heavy(harms),
             How::Packed => heavy(action == Action::DeleteOut),
@@ -128,7 +123,13 @@ pub(super) fn combine(
     let now = now.max_by_key(|sign| (sign.weight(), *sign))?;
     let obeys = matches!(
         now.action,
-        Action::Persist | Action::Grant | Action::Disarm | Action::RunLoose
+        Action::Persist
+            | Action::Grant
+            | Action::Disarm
+            | Action::RunLoose
+            | Action::InstallOdd
+            | Action::Settings
+            | Action::Redirect
     );
     let heaviest = before.iter().filter(|(sign, _)| sign.weight() > 0);
     let heaviest = heaviest.max_by_key(|(sign, _)| sign.weight()).copied();
@@ -146,7 +147,14 @@ pub(super) fn combine(
             .copied()
             .chain(before.iter().map(|(sign, _)| *sign))
     };
-    let grave = known().any(|sign| sign.weight() >= HEAVY);
+    // Without a grave one, several that are serious.
+    let serious = |sign: &Sign| sign.action.gravity() == Gravity::Serious;
+    let plain = |sign: &Sign| sign.how == How::Plain && serious(sign);
+    let kinds = known().filter(plain).count();
+    let serious: u32 = known().filter(serious).map(Sign::weight).sum();
+    let grave = known().any(|sign| sign.weight() >= HEAVY)
+        || foreign && obeys
+        || kinds >= 2 && serious >= ENOUGH;
     let enough = earlier + own >= ENOUGH && (earlier > 0 || linked) && grave;
     enough.then_some(Combination {
         before: heaviest,

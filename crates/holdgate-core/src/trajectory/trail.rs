@@ -62,7 +62,7 @@ pub(crate) struct Trail {
     /// The step that put a secret where commits take it along, and the one that committed since.
     pub(super) exposed: Option<u32>,
     pub(super) committed: Option<u32>,
-    /// The step that wrote what would do harm.
+    /// The step that wrote or installed what would do harm.
     pub(super) planted: Option<u32>,
     /// Existing files that were replaced and had not been read.
     pub(super) blind: Mark,
@@ -128,7 +128,8 @@ impl Trail {
         }
         let mut learned = Vec::new();
         for (action, act) in sequence {
-            if action == Action::Plant {
+            let waits = [Action::Plant, Action::InstallWrong, Action::Persist];
+            if waits.contains(&action) || act.facts.has(Facts::PACKAGES) {
                 self.planted.get_or_insert(step);
             }
             mark(&mut self.done, action, step);

@@ -15,6 +15,8 @@ pub(super) struct Walk<'t> {
     /// The actions so far, by number.
     pub(super) here: u64,
     exposed: bool,
+    /// Whether the user's own files were moved.
+    moved: bool,
 }
 
 impl<'t> Walk<'t> {
@@ -26,6 +28,7 @@ impl<'t> Walk<'t> {
             read: File::default(),
             here: 0,
             exposed: false,
+            moved: false,
         }
     }
 
@@ -78,6 +81,16 @@ impl<'t> Walk<'t> {
             // It takes back what the conversation has made.
             action = Action::Edit;
         }
+        let own = labels.any(Labels::PRIVATE) && !act.facts.has(Facts::MOVES);
+        if own && act.facts.has(Facts::DELETES) {
+            action = Action::DestroyData;
+        } else if matches!(action, Action::DestroyData | Action::DeleteOut)
+            && act.facts.has(Facts::DELETES)
+            && labels.any(Labels::WRITTEN)
+        {
+            action = Action::Edit;
+        }
+        self.moved |= act.facts.has(Facts::MOVES);
         if act.facts.has(Facts::READS) {
             let mut file = known.unwrap_or(File {
                 labels: Labels::NONE,
@@ -127,6 +140,10 @@ impl<'t> Walk<'t> {
             if act.facts.has(fact) {
                 labels = labels.and(label);
             }
+        }
+        // A place that is cleared some day.
+        if self.moved && act.action == Action::Write {
+            labels = labels.and(Labels::PRIVATE);
         }
         if let Some(file) = self.carried(act) {
             labels = labels.and(file.labels);

@@ -6,6 +6,13 @@ use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 
+/// Whether a written file makes packages come from a strange host.
+pub(in crate::trajectory) fn redirects(effect: &Effect) -> bool {
+    let elsewhere = [Tag::OtherIndex, Tag::FromUrl];
+    let written = effect.kind == Kind::Install && effect.is(Tag::Written);
+    written && !effect.is(Tag::Container) && any(effect, &elsewhere) && is_strange(effect)
+}
+
 /// Whether an effect that stands in a file, or that another agent is told, is harm. What scripts do
 /// on their owner's machine is not: packages, services, accounts, schedules.
 pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
@@ -23,28 +30,35 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
         Tag::Injects,
         Tag::Unguarded,
     ];
-    if is(Tag::Suspect) {
-        return false;
-    }
-    if any(effect, &marks) || is(Tag::Insecure) && effect.kind == Kind::System {
+    // Words that may be no code count only for what no text names by chance.
+    let named = is(Tag::Suspect);
+    if !named && any(effect, &marks) 
+        || !named && is(Tag::Insecure) && effect.kind == Kind::System
+    {
         return !inside || is(Tag::BackDoor);
     }
+    let sure = !named && !inside;
     match effect.kind {
-        Kind::ExecuteFetched | Kind::ExecuteDecoded => is_strange(effect) || !is(Tag::Container),
-        Kind::RemoteShell | Kind::Exhaust => true,
+        Kind::ExecuteFetched => is_strange(effect),
+        Kind::ExecuteDecoded => sure,
+        Kind::RemoteShell => true,
+        Kind::Exhaust => sure,
         Kind::Send => {
             let data = [Origins::SECRET, Origins::ENVIRONMENT, Origins::OUTPUT];
             let data = data.into_iter().any(|origin| effect.origins.any(origin));
-            is_strange(effect) && (data || is(Tag::WholeEnvironment)) && !inside
+            let server = is(Tag::Ci) && effect.origins.any(Origins::UNKNOWN);
+            is_strange(effect) && (data || server || is(Tag::WholeEnvironment)) && !inside
         }
+        Kind::Write => effect.origins.any(Origins::SECRET) && sure,
+
         Kind::Delete => {
             let classes = [PathClass::Root, PathClass::HomeRoot, PathClass::Home];
             let place = effect.path.as_ref();
             let far = place.is_some_and(|place| classes.into_iter().any(|class| place.is(class)));
             let own = place.is_some_and(|place| place.is_harmless());
-            far && !own && is(Tag::Recursive) && !inside
+            far && !own && is(Tag::Recursive) && sure
         }
-        Kind::Vcs => is(Tag::Global) && is(Tag::RunsProgram),
+        Kind::Vcs => is(Tag::Global) && is(Tag::RunsProgram) && sure,
         Kind::Remote => {
             let lets_in = [Tag::Public, Tag::Elevate, Tag::Delete];
             effect.program.as_ref() == "access" && any(effect, &lets_in)

@@ -8,6 +8,16 @@ use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 
+/// Files of the system that say where names, packages and trust come from.
+const LEADS: [&str; 6] = [
+    "/etc/hosts",
+    "/etc/resolv.conf",
+    "/etc/ssh/",
+    "/etc/apt/",
+    "/etc/ssl/",
+    "/usr/local/share/ca-certificates",
+];
+
 pub(super) fn read(effect: &Effect) -> Option<Action> {
     // A store of secrets has no path.
     let stores = [Tag::SecretStore, Tag::Keychain, Tag::SecretKey];
@@ -36,8 +46,12 @@ pub(super) fn read(effect: &Effect) -> Option<Action> {
     if place.is(PathClass::HoldsSecrets) && looks {
         return Some(Action::ProbeSecret);
     }
-    if place.is(PathClass::Sensor) {
+    if place.is(PathClass::Sensor) && !looks {
         return Some(Action::Intrude);
+    }
+    // Whoever talks to the container service rules the machine.
+    if place.is(PathClass::Escape) && !looks && place.text.ends_with(".sock") {
+        return Some(Action::Escape);
     }
     if [PathClass::Escape, PathClass::Privilege]
         .into_iter()
@@ -59,6 +73,13 @@ pub(super) fn write(effect: &Effect) -> Option<Action> {
     let is = |class| place.is(class);
     if is(PathClass::Stream) {
         return None;
+    }
+    if effect.is(Tag::Mkdir) {
+        return Some(if place.is_harmless() {
+            Action::Write
+        } else {
+            Action::WriteOut
+        });
     }
     Some(
         if is(PathClass::Startup)
@@ -86,7 +107,11 @@ pub(super) fn write(effect: &Effect) -> Option<Action> {
             Action::CopySecret
         } else if effect.origins.any(Origins::FETCHED) {
             Action::FetchFile
-        } else if (is(PathClass::System) || is(PathClass::Os)) && !place.is_harmless() {
+        } else if is(PathClass::Os) && !place.is_harmless() {
+            Action::Grant
+        } else if LEADS.iter().any(|start| place.text.starts_with(start)) {
+            Action::Redirect
+        } else if is(PathClass::System) && !is(PathClass::Root) && !place.is_harmless() {
             Action::WriteSystem
         } else if !place.is_harmless() {
             Action::WriteOut
@@ -133,13 +158,11 @@ pub(super) fn delete(effect: &Effect) -> Option<Action> {
     {
         return Some(Action::Edit);
     }
-    let whole = [
-        PathClass::Root,
-        PathClass::HomeRoot,
-        PathClass::System,
-        PathClass::Device,
-    ];
-    Some(if whole.into_iter().any(is) && !place.is_harmless() {
+    let whole = [PathClass::HomeRoot, PathClass::System, PathClass::Device];
+    let last = place.text.rsplit('/').next().unwrap_or_default();
+    let many = effect.is(Tag::Recursive) || last.starts_with('*');
+    let own = is(PathClass::Home) && !is(PathClass::Workspace) && many;
+    Some(if (whole.into_iter().any(is) || own) && !place.is_harmless() {
         Action::DestroyData
     } else if place.is_harmless() {
         Action::Delete

@@ -21,7 +21,14 @@ pub(super) fn container(effect: &Effect) -> Option<Action> {
     ];
     let mounts = effect.is(Tag::Mount) && is_of_host(effect);
     if any(effect, &rights) || mounts {
-        return Some(Action::Escape);
+        // What is only written down happens when it is used.
+        return Some(if !effect.is(Tag::Written) {
+            Action::Escape
+        } else if effect.is(Tag::ReadOnly) {
+            return None;
+        } else {
+            Action::Plant
+        });
     }
     let volumes = [Tag::VolumeDelete, Tag::Volumes];
     (any(effect, &volumes) && !effect.is(Tag::TestTarget)).then_some(Action::DeleteData)
@@ -67,7 +74,12 @@ pub(super) fn database(effect: &Effect) -> Option<Action> {
 
 pub(super) fn remote(effect: &Effect) -> Action {
     let is = |tag| effect.is(tag);
-    let forge = matches!(effect.program.as_ref(), "gh" | "glab");
+    let program = effect.program.as_ref();
+    let forge = matches!(program, "gh" | "glab");
+    let parts = [" pod", " job", "deploy", " svc", " ing"];
+    // What a cluster starts anew.
+    let part = matches!(program, "kubectl" | "k" | "oc")
+        && parts.iter().any(|part| effect.evidence.contains(part));
     let off = is(Tag::SecurityOff) || is(Tag::Disable) && is(Tag::Log);
     let lets_in = [
         Tag::Public,
@@ -87,7 +99,8 @@ pub(super) fn remote(effect: &Effect) -> Action {
         Action::Expose
     } else if any(effect, &GOES) || is(Tag::Drain) || is(Tag::State) && is(Tag::Rm) {
         // What a forge deletes is mostly a comment or a branch.
-        if forge && !is(Tag::Prod) && !effect.evidence.contains("repo delete") {
+        let small = forge && !effect.evidence.contains("repo delete") || part;
+        if small && !is(Tag::Prod) {
             Action::DeleteData
         } else {
             Action::DestroyData
@@ -119,7 +132,9 @@ pub(super) fn system(effect: &Effect) -> Action {
     let stops = [Tag::Stop, Tag::Disable, Tag::Mask];
     if any(&disarms) || any(&stops) && is_guard(&effect.evidence) {
         Action::Disarm
-    } else if effect.kind == Kind::Service {
+    } else if any(&[Tag::Enable]) && any(&[Tag::UserUnit]) {
+        Action::Persist
+    } else if effect.kind == Kind::Service || any(&[Tag::List]) {
         Action::System
     } else if any(&[Tag::Partition, Tag::Filesystem, Tag::Wipe, Tag::Format]) {
         Action::DestroyData
