@@ -4,8 +4,8 @@
 //! surprising a call is after the ones before it is recorded, and asked about once the project's
 //! own sessions tell what is surprising there.
 
-use crate::call::ToolCall;
 use super::spillage::{texts, without};
+use crate::call::ToolCall;
 use crate::history::{History, Step};
 use crate::mask::Masked;
 use crate::stack::{Context, Layer, OutOfFuel};
@@ -18,6 +18,7 @@ use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 use holdgate_effects::json::shorten;
+use holdgate_effects::tag::Tag;
 use holdgate_effects::worded;
 use std::sync::Arc;
 
@@ -109,7 +110,10 @@ impl Layer for Trajectory {
         fuel.spend(1)?;
         let acts = Act::all(effects);
         let history = context.history;
-        let sends = history.is_suspect() && effects.iter().any(leads_out);
+        let tool = |effect: &Effect| effect.is(Tag::Tool) && effect.program.starts_with("mcp__");
+        // What a tool does that nothing is known of may lead anywhere.
+        let out = || effects.iter().any(leads_out) || effects.iter().all(tool);
+        let sends = history.is_suspect() && out();
         if acts.is_empty() && !sends {
             return Ok(Vec::new());
         }

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::kinds::{action, is_harmful, is_outside, redirects};
-use super::programs::{builds, copies, empties, packs};
+use super::programs::{copies, empties, packs, uses};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
@@ -115,7 +115,8 @@ impl Act {
                 continue;
             };
             // What the same call makes anew is not lost.
-            if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects) {
+            if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects)
+            {
                 action = Action::DeleteOut;
             }
             planted |= harmful;
@@ -197,8 +198,8 @@ impl Act {
         facts.set(Facts::EMPTIES, empties(effect));
         facts.set(Facts::REPLACES, effect.is(Tag::Overwrite));
         facts.set(Facts::PACKS, packs(&effect.program));
-        let runs = effect.kind == Kind::Run && action == Action::Run;
-        facts.set(Facts::USES, runs && builds(&effect.program));
+        let runs = effect.kind == Kind::Run && action == Action::Run && !effect.is(Tag::Tool);
+        facts.set(Facts::USES, runs && uses(&effect.program));
         Act {
             action,
             facts,

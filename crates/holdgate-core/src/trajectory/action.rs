@@ -59,6 +59,7 @@ worded! {
         InstallWrong = "install-wrong": "A package is installed that takes the place of another, or from a strange host.",
         WriteSystem = "write-system": "A file of the system is written.",
         Tunnel = "tunnel": "A web server of this machine becomes reachable from outside.",
+        Bypass = "bypass": "Checks of version control are skipped.",
         ChangeProduction = "change-production": "The production system changes.",
     }
 }
@@ -109,7 +110,8 @@ impl Action {
             | Action::Pack
             | Action::Unpack
             | Action::MakeExecutable
-            | Action::Delete => Gravity::Prepares,
+            | Action::Delete
+            | Action::Bypass => Gravity::Prepares,
             Action::CopySecret
             | Action::Elevate
             | Action::SetRemote

@@ -19,8 +19,6 @@ const WIDENED: u32 = 3;
 const BLIND: u32 = 7;
 /// The weight of recent deletions from which somebody is asked.
 const DELETIONS: u32 = 12;
-/// The same for the user's own files.
-const DELETIONS_OUT: u32 = 8;
 
 worded! {
     /// A family of attacks. Each can be left out to see what the others find.
@@ -336,7 +334,11 @@ impl Walk<'_> {
         let [destroyed, deleted] = deletes.map(|action| trail.done(action));
         let first = destroyed.calls > 0 && (deleted.calls == 0 || destroyed.first < deleted.first);
         let destroyed = Mark {
-            first: if first { destroyed.first } else { deleted.first },
+            first: if first {
+                destroyed.first
+            } else {
+                deleted.first
+            },
             calls: destroyed.calls + deleted.calls,
             ..destroyed
         };
@@ -367,12 +369,7 @@ impl Walk<'_> {
         }
         let began = "began to delete files";
         let case = |first| case("mass-deletion", first, began, "goes on with it");
-        let limit = if act.action == Action::DeleteOut {
-            DELETIONS_OUT
-        } else {
-            DELETIONS
-        };
-        let first = first.filter(|_| weight + u32::from(act.weight()) >= limit);
+        let first = first.filter(|_| weight + u32::from(act.weight()) >= DELETIONS);
         first.map(case)
     }
 

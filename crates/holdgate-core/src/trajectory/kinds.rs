@@ -103,9 +103,7 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
 
 fn fetch(effect: &Effect) -> Action {
     let carries = [Origins::SECRET, Origins::FILE, Origins::ENVIRONMENT];
-    let carries = carries
-        .into_iter()
-        .any(|origin| effect.origins.any(origin));
+    let carries = carries.into_iter().any(|origin| effect.origins.any(origin));
     let remote = effect.is(Tag::Remote) && any(effect, &[Tag::Add, Tag::SetUrl]);
     if of(effect, HostClass::Metadata) {
         Action::ReadSecret
@@ -174,9 +172,7 @@ fn send(effect: &Effect) -> Action {
 
 /// A tunnel to a web server is for a demonstration; one to a shell or a database is not.
 fn tunnel(effect: &Effect) -> Action {
-    const DOORS: [&str; 8] = [
-        "tcp", "ssh", ":22", " 22", "5432", "3306", "6379", "27017",
-    ];
+    const DOORS: [&str; 8] = ["tcp", "ssh", ":22", " 22", "5432", "3306", "6379", "27017"];
     if DOORS.iter().any(|door| effect.evidence.contains(door)) {
         Action::Connect
     } else {
@@ -242,6 +238,8 @@ fn vcs(effect: &Effect) -> Action {
         } else {
             Action::SetRemote
         }
+    } else if any(&[Tag::NoVerify]) {
+        Action::Bypass
     } else if any(&[Tag::Push]) {
         if any(&[Tag::Delete]) {
             Action::DeleteData

@@ -128,17 +128,57 @@ fn is_shell(program: &str) -> bool {
     matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish")
 }
 
-/// Programs that run, build or install what is written in a project.
-const BUILDS: &[&str] = &[
-    "bash", "bun", "bundle", "cargo", "composer", "deno", "docker", "dotnet", "go", "gradle",
-    "helm", "jest", "just", "kubectl", "make", "mvn", "node", "npm", "npx", "nox", "perl", "php",
-    "pip", "pnpm", "podman", "poetry", "pytest", "python", "python3", "rake", "ruby", "sh",
-    "systemctl", "terraform", "tox", "uv", "vitest", "yarn", "zsh",
+/// Programs that only look at what is written in a project.
+const LOOKS: &[&str] = &[
+    "[",
+    "awk",
+    "basename",
+    "cat",
+    "cd",
+    "cmp",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "fd",
+    "file",
+    "find",
+    "git",
+    "grep",
+    "head",
+    "jq",
+    "less",
+    "ls",
+    "md5sum",
+    "mkdir",
+    "printf",
+    "pwd",
+    "realpath",
+    "rg",
+    "sed",
+    "sha256sum",
+    "shellcheck",
+    "sleep",
+    "sort",
+    "stat",
+    "tail",
+    "test",
+    "touch",
+    "tr",
+    "tree",
+    "true",
+    "uniq",
+    "wc",
+    "which",
+    "xargs",
 ];
 
-/// Whether a program uses what is written in a project.
-pub(super) fn builds(program: &str) -> bool {
-    BUILDS.contains(&program)
+/// Whether a program may use what is written in a project: run, build or install it.
+pub(super) fn uses(program: &str) -> bool {
+    !LOOKS.contains(&program)
 }
 
 /// Whether a program changes the form of data.

@@ -217,8 +217,13 @@ impl Walk<'_> {
                 }
             }
         }
-        if action == Action::Push && act.facts.has(Facts::FORCED) {
+        let pushes = matches!(action, Action::Push | Action::Bypass);
+        if pushes && act.facts.has(Facts::FORCED) {
             add(How::Plain, Action::Discard);
+            // Neither a check nor the way back is left.
+            if action == Action::Bypass || self.trail.tried(Action::Bypass).is_some() {
+                add(How::Plain, Action::EraseHistory);
+            }
         }
         // What goes where the conversation has led it.
         let led = match action {

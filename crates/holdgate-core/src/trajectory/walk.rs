@@ -77,17 +77,14 @@ impl<'t> Walk<'t> {
                 action = Action::RunWritten;
             }
         }
-        if action == Action::Delete && labels.any(Labels::WRITTEN) {
-            // It takes back what the conversation has made.
-            action = Action::Edit;
-        }
         let own = labels.any(Labels::PRIVATE) && !act.facts.has(Facts::MOVES);
         if own && act.facts.has(Facts::DELETES) {
             action = Action::DestroyData;
-        } else if matches!(action, Action::DestroyData | Action::DeleteOut)
-            && act.facts.has(Facts::DELETES)
-            && labels.any(Labels::WRITTEN)
+        } else if act.facts.has(Facts::DELETES)
+            && labels.any(Labels::WRITTEN.and(Labels::FETCHED))
+            && !matches!(action, Action::ClearLog | Action::Disarm)
         {
+            // It takes back what the conversation has made or fetched.
             action = Action::Edit;
         }
         self.moved |= act.facts.has(Facts::MOVES);

@@ -69,7 +69,10 @@ fn shown(effect: &Effect) -> String {
         let classes: Vec<&str> = classes.map(|class| class.word()).collect();
         format!("{}({})", place.text, classes.join(","))
     });
-    let host = effect.host.as_ref().map(|host| format!("{}({:?})", host.name, host.class));
+    let host = effect
+        .host
+        .as_ref()
+        .map(|host| format!("{}({:?})", host.name, host.class));
     let evidence: String = effect.evidence.chars().take(90).collect();
     format!(
         "{}\t{}\t{}\t{}\t{}\t{:?}\t{}",

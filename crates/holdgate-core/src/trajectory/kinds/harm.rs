@@ -32,9 +32,7 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
     ];
     // Words that may be no code count only for what no text names by chance.
     let named = is(Tag::Suspect);
-    if !named && any(effect, &marks) 
-        || !named && is(Tag::Insecure) && effect.kind == Kind::System
-    {
+    if !named && any(effect, &marks) || !named && is(Tag::Insecure) && effect.kind == Kind::System {
         return !inside || is(Tag::BackDoor);
     }
     let sure = !named && !inside;

@@ -142,8 +142,9 @@ pub(super) fn delete(effect: &Effect) -> Option<Action> {
             Action::WriteOut
         });
     }
+    let ways = ["/.git/logs", "/.git/refs", "/.git/objects"];
     if is(PathClass::Vcs)
-        && (place.text.contains("/.git/logs") || place.text.contains("/.git/refs"))
+        && (ways.iter().any(|way| place.text.contains(way)) || place.text.ends_with("/.git"))
     {
         return Some(Action::EraseHistory);
     }
@@ -162,13 +163,16 @@ pub(super) fn delete(effect: &Effect) -> Option<Action> {
     let last = place.text.rsplit('/').next().unwrap_or_default();
     let many = effect.is(Tag::Recursive) || last.starts_with('*');
     let own = is(PathClass::Home) && !is(PathClass::Workspace) && many;
-    Some(if (whole.into_iter().any(is) || own) && !place.is_harmless() {
-        Action::DestroyData
-    } else if place.is_harmless() {
-        Action::Delete
-    } else {
-        Action::DeleteOut
-    })
+    let all = is(PathClass::ProjectRoot) && many;
+    Some(
+        if all || (whole.into_iter().any(is) || own) && !place.is_harmless() {
+            Action::DestroyData
+        } else if place.is_harmless() {
+            Action::Delete
+        } else {
+            Action::DeleteOut
+        },
+    )
 }
 
 pub(super) fn mode(effect: &Effect) -> Option<Action> {
@@ -192,4 +196,3 @@ pub(super) fn mode(effect: &Effect) -> Option<Action> {
         Action::Edit
     })
 }
-

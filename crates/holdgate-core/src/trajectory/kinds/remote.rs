@@ -95,7 +95,7 @@ pub(super) fn remote(effect: &Effect) -> Action {
         Action::ChangeRemote
     } else if off {
         Action::Disarm
-    } else if any(effect, &lets_in) {
+    } else if any(effect, &lets_in) || gives_power(&effect.evidence) {
         Action::Expose
     } else if any(effect, &GOES) || is(Tag::Drain) || is(Tag::State) && is(Tag::Rm) {
         // What a forge deletes is mostly a comment or a branch.
@@ -115,6 +115,14 @@ pub(super) fn remote(effect: &Effect) -> Action {
     } else {
         Action::ChangeRemote
     }
+}
+
+/// Whether somebody gets full power over an account.
+fn gives_power(command: &str) -> bool {
+    let power = ["owner", "Owner", "admin", "Admin"];
+    let gives = ["iam", "role assignment", "rolebinding"];
+    let has = |words: &[&str]| words.iter().any(|word| command.contains(word));
+    has(&gives) && has(&power)
 }
 
 pub(super) fn system(effect: &Effect) -> Action {
