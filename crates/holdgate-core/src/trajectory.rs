@@ -25,6 +25,7 @@ pub use action::Action;
 pub use base::base;
 pub use case::Family;
 pub(crate) use case::{Case, Families};
+pub(crate) use kinds::leads_out;
 pub use model::{Broken, MAX_BYTES, Model};
 pub use ppm::{Gram, Ppm};
 pub use project::{Surprise, project, surprise};
@@ -32,6 +33,11 @@ pub use shared::SharedModels;
 pub(crate) use sign::Combination;
 pub use sign::{How, Sign};
 pub(crate) use trail::{Ended, Trail};
+
+/// What each effect of a call is, for tools that measure: `None` for what is no action.
+pub fn actions(effects: &[holdgate_effects::effect::Effect]) -> Vec<Option<Action>> {
+    effects.iter().map(act::action_of).collect()
+}
 
 #[cfg(test)]
 mod tests;

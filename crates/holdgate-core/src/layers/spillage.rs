@@ -157,7 +157,7 @@ fn secrets(texts: &[Cow<'_, str>], sinks: &[Sink<'_>], history: &History) -> Opt
 }
 
 /// A text with blanks in the places of these kinds where a credential stands.
-fn without(text: &str, kinds: fn(How) -> bool) -> String {
+pub(super) fn without(text: &str, kinds: fn(How) -> bool) -> String {
     let mut out = text.to_owned();
     for found in mask::in_context(text)
         .into_iter()

@@ -4,17 +4,21 @@
 //! surprising a call is after the ones before it is recorded, and asked about once the project's
 //! own sessions tell what is surprising there.
 
+use super::spillage::{texts, without};
 use crate::call::ToolCall;
 use crate::history::{History, Step};
 use crate::mask::Masked;
 use crate::stack::{Context, Layer, OutOfFuel};
+use crate::taint::Search;
 use crate::trajectory::{
     Act, Action, Case, Combination, Families, Family, How, Model, SharedModels, Sign, base,
+    leads_out,
 };
 use crate::verdict::{Finding, LayerName, Verdict};
 use holdgate_effects::effect::Effect;
 use holdgate_effects::fuel::Fuel;
 use holdgate_effects::json::shorten;
+use holdgate_effects::tag::Tag;
 use holdgate_effects::worded;
 use std::sync::Arc;
 
@@ -95,7 +99,7 @@ impl Layer for Trajectory {
 
     fn judge(
         &self,
-        _: &ToolCall,
+        call: &ToolCall,
         effects: &[Effect],
         context: &Context<'_>,
         fuel: &Fuel,
@@ -105,14 +109,21 @@ impl Layer for Trajectory {
         }
         fuel.spend(1)?;
         let acts = Act::all(effects);
-        if acts.is_empty() {
+        let history = context.history;
+        let tool = |effect: &Effect| effect.is(Tag::Tool) && effect.program.starts_with("mcp__");
+        // What a tool does that nothing is known of may lead anywhere.
+        let out = || effects.iter().any(leads_out) || effects.iter().all(tool);
+        let sends = history.is_suspect() && out();
+        if acts.is_empty() && !sends {
             return Ok(Vec::new());
         }
-        let history = context.history;
         let cases = history.trail().cases(&acts, self.families);
         let mut findings: Vec<Finding> = cases.iter().map(|case| finding(case, history)).collect();
+        if cases.is_empty() && sends && self.families.has(Family::SecretFlow) {
+            findings.extend(value_leaves(call, effects, context));
+        }
         // A rule that names the attack says more.
-        if cases.is_empty() {
+        if findings.is_empty() {
             let combination = history.trail().combination(&acts, history.has_external());
             findings.extend(combination.map(|found| combined(found, history)));
         }
@@ -151,6 +162,22 @@ fn finding(case: &Case, history: &History) -> Finding {
     }
 }
 
+/// A value that an earlier result has shown goes out, and not as the credential of the request.
+fn value_leaves(call: &ToolCall, effects: &[Effect], context: &Context<'_>) -> Option<Finding> {
+    let mut search = Search::new(context.history.taint());
+    for text in texts(call, effects, context) {
+        search.look(&without(&text, |_| true));
+    }
+    search.found().next()?;
+    let reason = "an earlier call showed a secret, and this call sends it to others";
+    let finding = Finding::block(LayerName::Trajectory, "shown-secret-leaves", reason)
+        .instead("leave secrets where they are");
+    Some(Finding {
+        verdict: Verdict::Ask,
+        ..finding
+    })
+}
+
 /// What no rule names.
 fn combined(found: Combination, history: &History) -> Finding {
     let now = said(found.now);
@@ -167,7 +194,7 @@ fn combined(found: Combination, history: &History) -> Finding {
             step + 1,
             said(sign),
         ),
-        (None, _) => format!("{now}, after others' text was read or a file was prepared"),
+        (None, _) => format!("{now}, which honest sessions hardly ever do between other work"),
     };
     let finding = Finding::block(LayerName::Trajectory, "unusual-combination", reason)
         .instead("tell the user what you want to do, and why");
@@ -188,6 +215,7 @@ fn said(sign: Sign) -> String {
         How::Secret => " (with a file that holds a secret)",
         How::Widened => " (with a file whose permissions were widened)",
         How::Packed => " (with a file that was packed)",
+        How::Harmful => " (with what was written and would do harm)",
     };
     let meaning = Action::meaning(sign.action)
         .trim_end_matches('.')

@@ -1,8 +1,8 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{action, is_outside};
-use super::programs::{copies, empties, packs};
+use super::kinds::{action, is_harmful, is_outside, redirects};
+use super::programs::{copies, empties, packs, uses};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
@@ -37,7 +37,7 @@ pub(crate) struct Act {
 
 /// What else is known of an act: a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts(u16);
+pub(super) struct Facts(u32);
 
 impl Facts {
     /// Its data is what was read in the same call.
@@ -67,6 +67,18 @@ impl Facts {
     pub(super) const REPLACES: Facts = Facts(8192);
     /// It holds in another form what other files hold.
     pub(super) const PACKS: Facts = Facts(16384);
+    /// It uses what is written in the project: a test, a build, an installation.
+    pub(super) const USES: Facts = Facts(32768);
+    /// A file or folder of the user leaves its place.
+    pub(super) const MOVES: Facts = Facts(65536);
+    /// A file or folder goes away.
+    pub(super) const DELETES: Facts = Facts(131_072);
+    /// It says where packages come from.
+    pub(super) const PACKAGES: Facts = Facts(262_144);
+
+    pub(super) const fn and(self, other: Facts) -> Facts {
+        Facts(self.0 | other.0)
+    }
 
     pub(super) fn has(self, other: Facts) -> bool {
         self.0 & other.0 != 0
@@ -87,13 +99,31 @@ impl Act {
         let fetches = effects
             .iter()
             .any(|effect| outside(effect) && happens(effect));
-        for effect in effects.iter().filter(|effect| happens(effect)) {
-            let Some(action) = action(effect) else {
+        let mut planted = false;
+        for effect in effects {
+            let harmful = is_harmful(effect);
+            let redirects = redirects(effect);
+            if harmful && planted || !harmful && !redirects && !happens(effect) {
+                continue;
+            }
+            let found = match (harmful, redirects) {
+                (true, _) => Some(Action::Plant),
+                (_, true) => Some(Action::Redirect),
+                _ => action(effect),
+            };
+            let Some(mut action) = found else {
                 continue;
             };
+            // What the same call makes anew is not lost.
+            if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects)
+            {
+                action = Action::DeleteOut;
+            }
+            planted |= harmful;
             let act = Act::new(action, effect, fetches);
             // Neutral acts are only worth keeping for their paths.
-            if action.is_neutral() && act.path == 0 && !act.facts.has(Facts::COMMITS)
+            let kept = Facts::COMMITS.and(Facts::USES);
+            if action.is_neutral() && act.path == 0 && !act.facts.has(kept)
                 || acts.last() == Some(&act)
             {
                 continue;
@@ -148,10 +178,16 @@ impl Act {
         facts.set(Facts::PART, part.iter().any(|tag| effect.is(*tag)));
         let pattern = place.is_some_and(|place| place.text.contains('*'));
         facts.set(Facts::MANY, effect.is(Tag::Recursive) || pattern);
-        facts.set(Facts::WRITES, effect.kind == Kind::Write);
+        let now = !effect.is(Tag::Written);
+        let moves = effect.kind == Kind::Move && action == Action::WriteOut;
+        facts.set(Facts::MOVES, moves);
+        let packages = !matches!(effect.kind, Kind::Vcs | Kind::Fetch);
+        facts.set(Facts::PACKAGES, action == Action::Redirect && packages);
+        facts.set(Facts::DELETES, effect.kind == Kind::Delete);
+        facts.set(Facts::WRITES, effect.kind == Kind::Write && now);
         facts.set(
             Facts::READS,
-            effect.kind == Kind::Read && !effect.is(Tag::List),
+            effect.kind == Kind::Read && !effect.is(Tag::List) && now,
         );
         facts.set(
             Facts::COMMITS,
@@ -162,6 +198,8 @@ impl Act {
         facts.set(Facts::EMPTIES, empties(effect));
         facts.set(Facts::REPLACES, effect.is(Tag::Overwrite));
         facts.set(Facts::PACKS, packs(&effect.program));
+        let runs = effect.kind == Kind::Run && action == Action::Run && !effect.is(Tag::Tool);
+        facts.set(Facts::USES, runs && uses(&effect.program));
         Act {
             action,
             facts,
@@ -194,6 +232,26 @@ impl Act {
     pub(crate) fn is_neutral(&self) -> bool {
         self.action.is_neutral()
     }
+}
+
+/// The action of an effect, if it happens.
+pub(super) fn action_of(effect: &Effect) -> Option<Action> {
+    if is_harmful(effect) {
+        return Some(Action::Plant);
+    }
+    if redirects(effect) {
+        return Some(Action::Redirect);
+    }
+    action(effect).filter(|_| happens(effect))
+}
+
+/// Whether what is deleted is written in the same call.
+fn anew(deleted: &Effect, effects: &[Effect]) -> bool {
+    let place = |effect: &Effect| effect.path.as_ref().map(|place| place.text.clone());
+    let writes = |effect: &&Effect| effect.kind == Kind::Write;
+    let path = place(deleted);
+    let mut written = effects.iter().filter(writes);
+    path.is_some() && written.any(|effect| place(effect) == path)
 }
 
 fn happens(effect: &Effect) -> bool {

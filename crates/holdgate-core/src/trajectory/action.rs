@@ -48,6 +48,19 @@ worded! {
         ReadEnv = "read-env": "The project's own keys, passwords or tokens are read.",
         Grant = "grant": "Rights are given for later: sudoers, users, the dynamic loader.",
         Settings = "settings": "An agent's settings or permissions change.",
+        Plant = "plant": "A file is written that would do harm when it is used.",
+        Expose = "expose": "Others are let in, money moves, or a name leads elsewhere.",
+        Intrude = "intrude": "A screen, a keyboard, traffic, a process or a network is searched through or taken over.",
+        Exhaust = "exhaust": "The machine or all its processes are brought down.",
+        DeleteData = "delete-data": "Some data of a database, a cloud or another repository is deleted.",
+        PushAway = "push-away": "Commits are sent to a place that nobody vouches for.",
+        Redirect = "redirect": "Packages, commits, names or certificates will come from elsewhere or go there.",
+        HandOver = "hand-over": "What stands in the call, or what a build has made, is sent to a host outside.",
+        InstallWrong = "install-wrong": "A package is installed that takes the place of another, or from a strange host.",
+        WriteSystem = "write-system": "A file of the system is written.",
+        Tunnel = "tunnel": "A web server of this machine becomes reachable from outside.",
+        Bypass = "bypass": "Checks of version control are skipped.",
+        ChangeProduction = "change-production": "The production system changes.",
     }
 }
 
@@ -98,13 +111,20 @@ impl Action {
             | Action::Unpack
             | Action::MakeExecutable
             | Action::Delete
-            | Action::Settings => Gravity::Prepares,
+            | Action::Bypass => Gravity::Prepares,
             Action::CopySecret
             | Action::Elevate
             | Action::SetRemote
             | Action::DeleteOut
             | Action::Discard
-            | Action::InstallOdd => Gravity::Serious,
+            | Action::InstallOdd
+            | Action::Settings
+            | Action::DeleteData
+            | Action::Redirect
+            | Action::HandOver
+            | Action::Tunnel
+            | Action::WriteSystem
+            | Action::ChangeProduction => Gravity::Serious,
             Action::ReadSecret
             | Action::WidenMode
             | Action::RunLoose
@@ -116,7 +136,13 @@ impl Action {
             | Action::DestroyData
             | Action::Connect
             | Action::Escape
-            | Action::Grant => Gravity::Grave,
+            | Action::Grant
+            | Action::Plant
+            | Action::Expose
+            | Action::Intrude
+            | Action::Exhaust
+            | Action::PushAway
+            | Action::InstallWrong => Gravity::Grave,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::act::{Act, Facts};
 use super::action::Action;
 use super::files::{File, Labels};
-use super::trail::Recent;
+use super::trail::{Mark, Recent};
 use super::walk::Walk;
 use holdgate_effects::worded;
 
@@ -45,7 +45,7 @@ impl Families {
         Families(self.0 & !(1 << family as u16))
     }
 
-    fn has(self, family: Family) -> bool {
+    pub(crate) fn has(self, family: Family) -> bool {
         self.0 & (1 << family as u16) != 0
     }
 }
@@ -111,7 +111,13 @@ impl Walk<'_> {
             self.trail.committed?;
             return Some(case(exposed, "pushes the commits that it is in"));
         }
-        if !matches!(act.action, Action::Send | Action::Post | Action::Connect) {
+        let leaves = [
+            Action::Send,
+            Action::Post,
+            Action::Connect,
+            Action::HandOver,
+        ];
+        if !leaves.contains(&act.action) {
             return None;
         }
         let read = || self.read.labels.any(Labels::SECRET).then_some(self.read);
@@ -282,7 +288,7 @@ impl Walk<'_> {
             let deleted = trail.done(Action::Delete);
             let before = trail.tried(Action::EraseHistory);
             let ends = "removes the way back";
-            if deleted.calls >= FEW_DELETIONS && erases {
+            if deleted.calls >= FEW_DELETIONS {
                 return Some(case("way-back-erased", deleted.last, "deleted files", ends));
             }
             let again = before.filter(|_| deleted.calls > 0);
@@ -324,8 +330,19 @@ impl Walk<'_> {
                 "goes on with it",
             ));
         }
-        let destroyed = trail.done(Action::DestroyData);
-        if act.action == Action::DestroyData && destroyed.calls >= REFUSALS {
+        let deletes = [Action::DestroyData, Action::DeleteData];
+        let [destroyed, deleted] = deletes.map(|action| trail.done(action));
+        let first = destroyed.calls > 0 && (deleted.calls == 0 || destroyed.first < deleted.first);
+        let destroyed = Mark {
+            first: if first {
+                destroyed.first
+            } else {
+                deleted.first
+            },
+            calls: destroyed.calls + deleted.calls,
+            ..destroyed
+        };
+        if deletes.contains(&act.action) && destroyed.calls >= REFUSALS {
             let began = "began to delete data";
             return Some(case(
                 "mass-deletion",

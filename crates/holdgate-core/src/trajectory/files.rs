@@ -28,8 +28,14 @@ impl Labels {
     /// It was packed or encrypted into another file.
     pub(super) const PACKED: Labels = Labels(64);
 
+    /// It holds what was moved here from the user's own files.
+    pub(super) const PRIVATE: Labels = Labels(128);
+
     /// What a copy of the file has too.
-    pub(super) const CONTENT: Labels = Labels::FETCHED.and(Labels::DECODED).and(Labels::SECRET);
+    pub(super) const CONTENT: Labels = Labels::FETCHED
+        .and(Labels::DECODED)
+        .and(Labels::SECRET)
+        .and(Labels::PRIVATE);
     /// What must not be forgotten.
     const LASTING: Labels = Labels::CONTENT.and(Labels::WIDENED).and(Labels::PACKED);
 

@@ -1,7 +1,12 @@
-//! Which action an effect is.
+//! Which action an effect is: by its kind and tags, whatever program does it.
+
+mod harm;
+mod places;
+mod remote;
 
 use super::action::Action;
-use super::programs::{empties, run};
+use super::programs::run;
+pub(super) use harm::{is_harmful, redirects};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::PathClass;
@@ -20,9 +25,36 @@ pub(super) fn is_outside(effect: &Effect) -> bool {
     })
 }
 
+/// A host that is known, and that nobody vouches for.
+fn is_strange(effect: &Effect) -> bool {
+    let strange = |class| matches!(class, HostClass::External | HostClass::Drop);
+    effect.host.as_ref().is_some_and(|host| strange(host.class))
+}
+
 fn is_near(effect: &Effect) -> bool {
     let near = |class| matches!(class, HostClass::Loopback | HostClass::Private);
-    effect.host.as_ref().is_some_and(|host| near(host.class))
+    // What `rclone` calls a host is a name for a service elsewhere.
+    effect.program.as_ref() != "rclone" && effect.host.as_ref().is_some_and(|host| near(host.class))
+}
+
+fn of(effect: &Effect, class: HostClass) -> bool {
+    effect.host.as_ref().is_some_and(|host| host.class == class)
+}
+
+/// Whether something may leave with it.
+pub(crate) fn leads_out(effect: &Effect) -> bool {
+    match action(effect) {
+        Some(Action::Fetch) => is_strange(effect),
+        Some(action) => matches!(
+            action,
+            Action::Send | Action::HandOver | Action::Post | Action::PushAway | Action::Connect
+        ),
+        None => false,
+    }
+}
+
+fn any(effect: &Effect, tags: &[Tag]) -> bool {
+    tags.iter().any(|tag| effect.is(*tag))
 }
 
 /// What an effect is, as far as the sequence of calls is concerned.
@@ -34,303 +66,158 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
     let is = |tag| effect.is(tag);
     Some(match effect.kind {
         Kind::Run => run(effect),
-        Kind::Read => read(effect)?,
-        Kind::Write => write(effect)?,
-        Kind::Delete | Kind::Move => delete(effect)?,
-        Kind::Mode => mode(effect)?,
-        Kind::Fetch if is_metadata(effect) => Action::ReadSecret,
-        Kind::Fetch if is(Tag::Dns) && is_packed_name(effect) => Action::Send,
-        Kind::Fetch => Action::Fetch,
-        Kind::Send if is_near(effect) => Action::Local,
-        Kind::Send if effect.program.as_ref() == "git" => Action::Push,
-        Kind::Send
-            if [
-                Tag::Message,
-                Tag::Comment,
-                Tag::Issue,
-                Tag::Pr,
-                Tag::Mr,
-                Tag::Mail,
-            ]
-            .into_iter()
-            .any(is) =>
-        {
-            Action::Post
-        }
-        // The client of a service where the user has an account.
-        Kind::Send if matches!(effect.program.as_ref(), "gh" | "glab") && !is(Tag::Gist) => {
-            Action::Post
-        }
-        Kind::Send => Action::Send,
+        Kind::Read => places::read(effect)?,
+        Kind::Write => places::write(effect)?,
+        Kind::Delete | Kind::Move => places::delete(effect)?,
+        Kind::Mode => places::mode(effect)?,
+        Kind::Fetch => fetch(effect),
+        Kind::Send => send(effect),
+        Kind::Listen if is(Tag::Tunnel) => tunnel(effect),
+        Kind::Listen if is(Tag::Serves) && shows_home(effect) => Action::Expose,
         Kind::Connect | Kind::Listen if is_near(effect) => Action::Local,
         Kind::Listen => Action::Local,
         // A login on another machine, as by `ssh`.
         Kind::Connect if is(Tag::Remote) && !is(Tag::Tunnel) => Action::ChangeRemote,
         Kind::Connect | Kind::RemoteShell => Action::Connect,
+        Kind::ExecuteFetched if of(effect, HostClass::Installer) => Action::Install,
         Kind::ExecuteFetched | Kind::ExecuteDecoded => Action::RunLoose,
         Kind::ExecuteOpaque => Action::Run,
         Kind::Elevate => Action::Elevate,
         // The agent itself goes on later.
         Kind::Persist if is(Tag::Agent) => Action::Run,
         Kind::Persist => Action::Persist,
-        Kind::Env
-            if [
-                Tag::GuardRoute,
-                Tag::GuardVariable,
-                Tag::LiftsGate,
-                Tag::Injects,
-            ]
-            .into_iter()
-            .any(is) =>
-        {
-            Action::Disarm
-        }
-        Kind::Env => return None,
+        Kind::Env => env(effect)?,
         Kind::Vcs => vcs(effect),
-        Kind::Install
-            if [Tag::FromUrl, Tag::OtherIndex, Tag::OtherName]
-                .into_iter()
-                .any(is) =>
-        {
-            Action::InstallOdd
-        }
-        Kind::Install => Action::Install,
-        Kind::Container
-            if [
-                Tag::Privileged,
-                Tag::HostPid,
-                Tag::HostNamespace,
-                Tag::DockerSocket,
-                Tag::SecurityOpt,
-                Tag::Capability,
-            ]
-            .into_iter()
-            .any(is) =>
-        {
-            Action::Escape
-        }
-        Kind::Container if is(Tag::Mount) && is_of_host(effect) => Action::Escape,
-        Kind::Container | Kind::Agent | Kind::Unreadable => return None,
-        Kind::Database if is(Tag::Query) => return None,
-        Kind::Database if deletes(effect) => {
-            if is(Tag::TestTarget) {
-                Action::ChangeRemote
-            } else {
-                Action::DestroyData
-            }
-        }
-        Kind::Database => Action::ChangeRemote,
-        Kind::Remote
-            if [Tag::Delete, Tag::Destroy, Tag::Drop, Tag::Wipe]
-                .into_iter()
-                .any(is) =>
-        {
-            Action::DestroyData
-        }
-        Kind::Remote
-            if [Tag::Publish, Tag::Issue, Tag::Pr, Tag::Mr, Tag::Comment]
-                .into_iter()
-                .any(is) =>
-        {
-            Action::Post
-        }
-        Kind::Remote => Action::ChangeRemote,
-        Kind::Service | Kind::System
-            if [
-                Tag::FirewallOff,
-                Tag::SecurityOff,
-                Tag::Audit,
-                Tag::Selinux,
-                Tag::Apparmor,
-            ]
-            .into_iter()
-            .any(is) =>
-        {
-            Action::Disarm
-        }
-        Kind::System
-            if [Tag::Partition, Tag::Filesystem, Tag::Wipe]
-                .into_iter()
-                .any(is) =>
-        {
-            Action::DestroyData
-        }
-        Kind::System if [Tag::Sudoers, Tag::Capability].into_iter().any(is) => Action::Grant,
-        Kind::Service | Kind::System | Kind::Kill | Kind::Exhaust => Action::System,
+        Kind::Install => install(effect),
+        Kind::Container => remote::container(effect)?,
+        Kind::Agent if is(Tag::Unguarded) => Action::Disarm,
+        Kind::Agent | Kind::Unreadable => return None,
+        Kind::Database => remote::database(effect)?,
+        Kind::Remote => remote::remote(effect),
+        Kind::Service | Kind::System => remote::system(effect),
+        Kind::Kill => remote::kill(effect),
+        Kind::Exhaust => Action::Exhaust,
         Kind::Guard => Action::Disarm,
     })
 }
 
-fn deletes(effect: &Effect) -> bool {
-    let tags = [Tag::Drop, Tag::Delete, Tag::DeleteAll, Tag::Wipe];
-    let text = effect.text.as_deref().unwrap_or_default().trim_start();
-    let word = text.get(..6).unwrap_or_default();
-    tags.into_iter().any(|tag| effect.is(tag))
-        || effect.is(Tag::Prod) && word.eq_ignore_ascii_case("delete")
+fn fetch(effect: &Effect) -> Action {
+    let carries = [Origins::SECRET, Origins::FILE, Origins::ENVIRONMENT];
+    let carries = carries.into_iter().any(|origin| effect.origins.any(origin));
+    let remote = effect.is(Tag::Remote) && any(effect, &[Tag::Add, Tag::SetUrl]);
+    if of(effect, HostClass::Metadata) {
+        Action::ReadSecret
+    } else if effect.is(Tag::Scan) && !of(effect, HostClass::Loopback) {
+        Action::Intrude
+    } else if remote && is_strange(effect) {
+        Action::Redirect
+    } else if effect.is(Tag::Dns) && is_packed_name(effect)
+        || is_strange(effect) && (effect.is(Tag::Payload) || carries)
+    {
+        Action::Send
+    } else {
+        Action::Fetch
+    }
 }
 
-/// Whether a mount shows more of the host than a project.
-fn is_of_host(effect: &Effect) -> bool {
-    let classes = [
-        PathClass::Root,
-        PathClass::HomeRoot,
-        PathClass::Secret,
-        PathClass::Privilege,
+fn send(effect: &Effect) -> Action {
+    let is = |tag| effect.is(tag);
+    let program = effect.program.as_ref();
+    if is_near(effect) {
+        return Action::Local;
+    }
+    if program == "git" {
+        let all = [Tag::GivenUrl, Tag::Mirror, Tag::All];
+        return if any(effect, &all) && is_strange(effect) {
+            Action::PushAway
+        } else {
+            Action::Push
+        };
+    }
+    let posts = [
+        Tag::Message,
+        Tag::Comment,
+        Tag::Issue,
+        Tag::Pr,
+        Tag::Mr,
+        Tag::Mail,
     ];
+    // The client of a service where the user has an account.
+    let client = matches!(program, "gh" | "glab") && !is(Tag::Gist);
+    if any(effect, &posts) || client {
+        return if effect.origins.any(Origins::SECRET) {
+            Action::Send
+        } else {
+            Action::Post
+        };
+    }
+    let data = [
+        Origins::FILE,
+        Origins::OUTPUT,
+        Origins::SECRET,
+        Origins::ENVIRONMENT,
+    ];
+    let data = data.into_iter().any(|origin| effect.origins.any(origin));
+    // What lies in a temporary folder may be anything.
+    let temp = |source: &str| source.starts_with("/tmp/") || source.starts_with("/var/tmp/");
+    let temp = effect.sources.iter().any(|source| temp(source));
+    let built = is(Tag::Transfer) && is(Tag::BuildOutput) && !temp;
+    let built = built && !effect.origins.any(Origins::SECRET);
+    if data && !built || is(Tag::Gist) || is(Tag::Payload) {
+        Action::Send
+    } else {
+        Action::HandOver
+    }
+}
+
+/// A tunnel to a web server is for a demonstration; one to a shell or a database is not.
+fn tunnel(effect: &Effect) -> Action {
+    const DOORS: [&str; 8] = ["tcp", "ssh", ":22", " 22", "5432", "3306", "6379", "27017"];
+    if DOORS.iter().any(|door| effect.evidence.contains(door)) {
+        Action::Connect
+    } else {
+        Action::Tunnel
+    }
+}
+
+/// Whether what is served is somebody's own.
+fn shows_home(effect: &Effect) -> bool {
+    let classes = [PathClass::Root, PathClass::HomeRoot, PathClass::Secret];
     let place = effect.path.as_ref();
     place.is_some_and(|place| classes.into_iter().any(|class| place.is(class)))
 }
 
-/// Whether a name that is looked up holds data: its first part is long, and made of digits and few
-/// letters.
-fn is_packed_name(effect: &Effect) -> bool {
-    const SHORTEST: usize = 20;
-    let name = effect.host.as_ref().map(|host| host.name.as_str());
-    let first = name.and_then(|name| name.split('.').next());
-    first.is_some_and(|part| {
-        part.len() >= SHORTEST && part.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
-}
-
-fn is_metadata(effect: &Effect) -> bool {
-    effect
-        .host
-        .as_ref()
-        .is_some_and(|host| host.class == HostClass::Metadata)
-}
-
-fn read(effect: &Effect) -> Option<Action> {
-    let place = effect.path.as_ref()?;
-    let looks = effect.is(Tag::List) || effect.is(Tag::Search);
-    if place.is(PathClass::Secret) && !place.is(PathClass::Stream) {
-        let own = place.is(PathClass::Project) || effect.is(Tag::Remote);
-        return Some(if effect.is(Tag::List) {
-            Action::ProbeSecret
-        } else if own {
-            Action::ReadEnv
-        } else {
-            Action::ReadSecret
-        });
-    }
-    if place.is(PathClass::HoldsSecrets) && looks {
-        return Some(Action::ProbeSecret);
-    }
-    if [PathClass::Escape, PathClass::Privilege]
-        .into_iter()
-        .any(|class| place.is(class))
-    {
-        return Some(Action::Recon);
-    }
-    if place.is_harmless() || place.is(PathClass::Os) {
-        return Some(if looks { Action::Search } else { Action::Read });
-    }
-    if place.is(PathClass::Home) && !place.is(PathClass::AgentSettings) {
-        return Some(Action::ReadPrivate);
-    }
-    Some(if looks { Action::Search } else { Action::Read })
-}
-
-fn write(effect: &Effect) -> Option<Action> {
-    let place = effect.path.as_ref()?;
-    let is = |class| place.is(class);
-    if is(PathClass::Stream) {
-        return None;
-    }
-    Some(
-        if is(PathClass::Startup)
-            || is(PathClass::RunsLater) && !is(PathClass::Project)
-            || is(PathClass::Hook) && effect.origins.any(Origins::FETCHED)
-        {
-            Action::Persist
-        } else if is(PathClass::Holdgate) {
-            Action::Disarm
-        } else if is(PathClass::Log) || is(PathClass::History) {
-            Action::ClearLog
-        } else if is(PathClass::Privilege) {
-            Action::Grant
-        } else if is(PathClass::AgentSettings) {
-            Action::Settings
-        } else if empties(effect) {
-            return delete(effect);
-        } else if is(PathClass::Device) {
-            Action::DestroyData
-        } else if effect.origins.any(Origins::SECRET) {
-            Action::CopySecret
-        } else if effect.origins.any(Origins::FETCHED) {
-            Action::FetchFile
-        } else if !place.is_harmless() {
-            Action::WriteOut
-        } else if [Tag::Edit, Tag::Append, Tag::InPlace]
-            .into_iter()
-            .any(|tag| effect.is(tag))
-        {
-            Action::Edit
-        } else {
-            Action::Write
-        },
-    )
-}
-
-fn delete(effect: &Effect) -> Option<Action> {
-    let place = effect.path.as_ref()?;
-    let is = |class| place.is(class);
-    if is(PathClass::Log) || is(PathClass::History) {
-        return Some(Action::ClearLog);
-    }
-    if effect.kind == Kind::Move {
-        return Some(if place.is_harmless() {
-            Action::Write
-        } else {
-            Action::WriteOut
-        });
-    }
-    if is(PathClass::Holdgate) {
+fn env(effect: &Effect) -> Option<Action> {
+    let guards = [
+        Tag::GuardRoute,
+        Tag::GuardVariable,
+        Tag::LiftsGate,
+        Tag::Injects,
+    ];
+    if any(effect, &guards) {
         return Some(Action::Disarm);
     }
-    if is(PathClass::Vcs)
-        && (place.text.contains("/.git/logs") || place.text.contains("/.git/refs"))
-    {
-        return Some(Action::EraseHistory);
+    let text: &str = &effect.evidence;
+    if text.contains("HISTFILE") || text.contains("HISTSIZE") {
+        return Some(Action::ClearLog);
     }
-    if [
-        PathClass::Generated,
-        PathClass::Temp,
-        PathClass::Cache,
-        PathClass::Stream,
-    ]
-    .into_iter()
-    .any(is)
-    {
-        return Some(Action::Edit);
-    }
-    Some(if place.is_harmless() {
-        Action::Delete
-    } else {
-        Action::DeleteOut
-    })
+    effect.is(Tag::Insecure).then_some(Action::Redirect)
 }
 
-fn mode(effect: &Effect) -> Option<Action> {
-    effect.path.as_ref()?;
-    let wide = [
-        Tag::Setuid,
-        Tag::WorldWritable,
-        Tag::OtherOwner,
-        Tag::Capability,
-    ];
-    Some(if wide.into_iter().any(|tag| effect.is(tag)) {
-        Action::WidenMode
-    } else if effect.is(Tag::Executable) {
-        Action::MakeExecutable
-    } else if effect.is(Tag::Immutable) {
-        Action::Disarm
+fn install(effect: &Effect) -> Action {
+    let odd = [Tag::FromUrl, Tag::OtherIndex, Tag::OtherName];
+    let wrong = [Tag::Impostor, Tag::LookAlike, Tag::Insecure];
+    if any(effect, &wrong) || any(effect, &odd) && is_strange(effect) {
+        Action::InstallWrong
+    } else if any(effect, &odd) {
+        Action::InstallOdd
     } else {
-        Action::Edit
-    })
+        Action::Install
+    }
 }
 
 fn vcs(effect: &Effect) -> Action {
-    let any = |tags: &[Tag]| tags.iter().any(|tag| effect.is(*tag));
+    let any = |tags: &[Tag]| any(effect, tags);
     if any(&[
         Tag::ReflogExpire,
         Tag::PruneNow,
@@ -346,12 +233,33 @@ fn vcs(effect: &Effect) -> Action {
     } else if any(&[Tag::Remote]) && any(&[Tag::Add, Tag::SetUrl])
         || any(&[Tag::SetUrl, Tag::Redirects])
     {
-        Action::SetRemote
+        if is_strange(effect) {
+            Action::Redirect
+        } else {
+            Action::SetRemote
+        }
+    } else if any(&[Tag::NoVerify]) {
+        Action::Bypass
     } else if any(&[Tag::Push]) {
-        Action::Push
+        if any(&[Tag::Delete]) {
+            Action::DeleteData
+        } else {
+            Action::Push
+        }
     } else if any(&[Tag::Discard, Tag::Discards, Tag::Hard, Tag::Clean]) {
         Action::Discard
     } else {
         Action::Vcs
     }
+}
+
+/// Whether a name that is looked up holds data: its first part is long, and made of digits and few
+/// letters.
+fn is_packed_name(effect: &Effect) -> bool {
+    const SHORTEST: usize = 20;
+    let name = effect.host.as_ref().map(|host| host.name.as_str());
+    let first = name.and_then(|name| name.split('.').next());
+    first.is_some_and(|part| {
+        part.len() >= SHORTEST && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }

@@ -3,6 +3,7 @@
 use super::action::Action;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::tag::Tag;
+use holdgate_effects::value::Origins;
 
 /// Programs that list what a system is.
 const LOOKS_AROUND: &[&str] = &[
@@ -75,11 +76,109 @@ pub(super) fn run(effect: &Effect) -> Action {
                 (false, false) => Action::Run,
             };
         }
-        if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
-            return Action::Recon;
-        }
+    }
+    if effect.is(Tag::AttackTool) || effect.is(Tag::Scan) {
+        return Action::Intrude;
+    }
+    if effect.is(Tag::Bare) && effect.is(Tag::Elevated) && is_shell(program) {
+        return Action::Grant;
+    }
+    if effect.is(Tag::Miner) {
+        return Action::Exhaust;
     }
     Action::Run
+}
+
+/// Names of programs that watch over a machine.
+const GUARDS: &[&str] = &[
+    "apparmor",
+    "audit",
+    "carbonblack",
+    "cbagent",
+    "clamav",
+    "clamd",
+    "crowdstrike",
+    "defender",
+    "fail2ban",
+    "falco",
+    "firewall",
+    "nftables",
+    "osquery",
+    "ossec",
+    "rsyslog",
+    "selinux",
+    "sentinel",
+    "suricata",
+    "sysmon",
+    "syslog",
+    "tripwire",
+    "ufw",
+    "wazuh",
+    "windefend",
+];
+
+/// Whether a command names a program that watches over the machine.
+pub(super) fn is_guard(command: &str) -> bool {
+    const LONGEST: usize = 400;
+    let command = command.get(..LONGEST).unwrap_or(command);
+    GUARDS.iter().any(|guard| command.contains(guard))
+}
+
+fn is_shell(program: &str) -> bool {
+    matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "fish")
+}
+
+/// Programs that only look at what is written in a project.
+const LOOKS: &[&str] = &[
+    "[",
+    "awk",
+    "basename",
+    "cat",
+    "cd",
+    "cmp",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "fd",
+    "file",
+    "find",
+    "git",
+    "grep",
+    "head",
+    "jq",
+    "less",
+    "ls",
+    "md5sum",
+    "mkdir",
+    "printf",
+    "pwd",
+    "realpath",
+    "rg",
+    "sed",
+    "sha256sum",
+    "shellcheck",
+    "sleep",
+    "sort",
+    "stat",
+    "tail",
+    "test",
+    "touch",
+    "tr",
+    "tree",
+    "true",
+    "uniq",
+    "wc",
+    "which",
+    "xargs",
+];
+
+/// Whether a program may use what is written in a project: run, build or install it.
+pub(super) fn uses(program: &str) -> bool {
+    !LOOKS.contains(&program)
 }
 
 /// Whether a program changes the form of data.
@@ -99,5 +198,11 @@ pub(super) fn copies(program: &str) -> bool {
 /// Whether a file loses its content.
 pub(super) fn empties(effect: &Effect) -> bool {
     let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
-    deletes && matches!(effect.program.as_ref(), "truncate" | "shred")
+    // A redirection that nothing goes into.
+    let nothing = effect.kind == Kind::Write
+        && effect.program.as_ref() == "shell"
+        && effect.text.as_deref().is_none_or(str::is_empty)
+        && effect.origins == Origins::NONE
+        && !effect.is(Tag::Append);
+    deletes && matches!(effect.program.as_ref(), "truncate" | "shred") || nothing
 }

@@ -29,6 +29,7 @@ worded! {
         Widened = "widened": "It is done with a file whose permissions were widened.",
         Packed = "packed": "It is done with a file that was packed or encrypted into another.",
         Again = "again": "Another call does it too.",
+        Harmful = "harmful": "It uses what the conversation wrote and what would do harm.",
     }
 }
 
@@ -41,13 +42,12 @@ const LABELS: [(How, Labels); 6] = [
     (How::Packed, Labels::PACKED),
 ];
 
-/// What is worse when it is done to other data, secrets, permissions, traces or protections too.
-const REPEATED: [Action; 5] = [
-    Action::DestroyData,
-    Action::ReadSecret,
-    Action::WidenMode,
-    Action::ClearLog,
-    Action::Disarm,
+/// What is worse when it is done to other things too, beside what is grave.
+const REPEATED: [Action; 4] = [
+    Action::DeleteData,
+    Action::Redirect,
+    Action::Settings,
+    Action::WriteSystem,
 ];
 const RUNS: [Action; 3] = [Action::Run, Action::RunWritten, Action::MakeExecutable];
 
@@ -79,11 +79,12 @@ impl Sign {
                 Gravity::Prepares | Gravity::Serious => LIGHT,
                 Gravity::Grave => HEAVY,
             },
-            How::Again => u32::from(is(&REPEATED)),
+            How::Again => u32::from(gravity == Gravity::Grave || is(&REPEATED)),
             // What is written here is what agents are for, as long as it stays here.
             How::Written => heavy(harms),
             How::Packed => heavy(action == Action::DeleteOut),
-            How::Secret => heavy(harms || is(&[Action::Post, Action::Push])),
+            How::Secret => heavy(harms || is(&[Action::Post, Action::Push, Action::HandOver])),
+            How::Harmful => HEAVY,
             How::Fetched | How::Decoded | How::Widened => heavy(harms || is(&RUNS)),
         }
     }
@@ -110,13 +111,25 @@ pub(crate) struct Combination {
 }
 
 /// Whether the new signs of a call weigh enough together with those before. `foreign` says whether
-/// the conversation has read what others wrote: that counts where it would be obeyed.
-pub(super) fn combine(before: &[(Sign, u32)], new: &[Sign], foreign: bool) -> Option<Combination> {
+/// the conversation has read what others wrote: that counts where it would be obeyed. `turn` says
+/// whether other calls came before: what honest sessions hardly ever do is a turn of the work.
+pub(super) fn combine(
+    before: &[(Sign, u32)],
+    new: &[Sign],
+    foreign: bool,
+    turn: bool,
+) -> Option<Combination> {
     let now = new.iter().copied().filter(|sign| sign.completes());
     let now = now.max_by_key(|sign| (sign.weight(), *sign))?;
     let obeys = matches!(
         now.action,
-        Action::Persist | Action::Grant | Action::Disarm | Action::RunLoose
+        Action::Persist
+            | Action::Grant
+            | Action::Disarm
+            | Action::RunLoose
+            | Action::InstallOdd
+            | Action::Settings
+            | Action::Redirect
     );
     let heaviest = before.iter().filter(|(sign, _)| sign.weight() > 0);
     let heaviest = heaviest.max_by_key(|(sign, _)| sign.weight()).copied();
@@ -125,7 +138,8 @@ pub(super) fn combine(before: &[(Sign, u32)], new: &[Sign], foreign: bool) -> Op
     let beside = now.weight() >= HEAVY && !is_link(&now) && new.iter().any(is_link);
     let linked = is_link(&now) || beside;
     let earlier: u32 = before.iter().map(|(sign, _)| sign.weight()).sum();
-    let earlier = earlier + u32::from(foreign && obeys);
+    let turns = turn && now.how == How::Plain && now.action.gravity() == Gravity::Grave;
+    let earlier = earlier + u32::from(foreign && obeys) + u32::from(turns);
     let own: u32 = new.iter().map(|sign| sign.weight()).sum();
     let own = own + u32::from(beside);
     let known = || {
@@ -133,7 +147,14 @@ pub(super) fn combine(before: &[(Sign, u32)], new: &[Sign], foreign: bool) -> Op
             .copied()
             .chain(before.iter().map(|(sign, _)| *sign))
     };
-    let grave = known().any(|sign| sign.weight() >= HEAVY);
+    // Without a grave one, several that are serious.
+    let serious = |sign: &Sign| sign.action.gravity() == Gravity::Serious;
+    let plain = |sign: &Sign| sign.how == How::Plain && serious(sign);
+    let kinds = known().filter(plain).count();
+    let serious: u32 = known().filter(serious).map(Sign::weight).sum();
+    let grave = known().any(|sign| sign.weight() >= HEAVY)
+        || foreign && obeys
+        || kinds >= 2 && serious >= ENOUGH;
     let enough = earlier + own >= ENOUGH && (earlier > 0 || linked) && grave;
     enough.then_some(Combination {
         before: heaviest,
@@ -172,6 +193,12 @@ impl Walk<'_> {
                 signs.push(sign);
             }
         };
+        let uses = act.facts.has(Facts::USES.and(Facts::COMMITS))
+            || act.runs_file()
+            || matches!(action, Action::Push | Action::Post | Action::Install);
+        if uses && self.trail.planted.is_some() {
+            add(How::Harmful, Action::Run);
+        }
         if action.is_neutral() && !act.runs_file() {
             return;
         }
@@ -190,8 +217,22 @@ impl Walk<'_> {
                 }
             }
         }
-        if action == Action::Push && act.facts.has(Facts::FORCED) {
+        let pushes = matches!(action, Action::Push | Action::Bypass);
+        if pushes && act.facts.has(Facts::FORCED) {
             add(How::Plain, Action::Discard);
+            // Neither a check nor the way back is left.
+            if action == Action::Bypass || self.trail.tried(Action::Bypass).is_some() {
+                add(How::Plain, Action::EraseHistory);
+            }
+        }
+        // What goes where the conversation has led it.
+        let led = match action {
+            Action::Push => Some(Action::PushAway),
+            Action::Install => Some(Action::InstallWrong),
+            _ => None,
+        };
+        if let Some(led) = led.filter(|_| self.trail.tried(Action::Redirect).is_some()) {
+            add(How::Plain, led);
         }
         let committed = self.trail.exposed.and(self.trail.committed);
         if action == Action::Push && committed.is_some() {

@@ -62,6 +62,8 @@ pub(crate) struct Trail {
     /// The step that put a secret where commits take it along, and the one that committed since.
     pub(super) exposed: Option<u32>,
     pub(super) committed: Option<u32>,
+    /// The step that wrote or installed what would do harm.
+    pub(super) planted: Option<u32>,
     /// Existing files that were replaced and had not been read.
     pub(super) blind: Mark,
     /// The end of the sequence without neutral actions.
@@ -80,6 +82,7 @@ impl Default for Trail {
             recent: Vec::new(),
             exposed: None,
             committed: None,
+            planted: None,
             blind: Mark::default(),
             ending: Ending::default(),
             signs: Vec::new(),
@@ -125,6 +128,10 @@ impl Trail {
         }
         let mut learned = Vec::new();
         for (action, act) in sequence {
+            let waits = [Action::Plant, Action::InstallWrong, Action::Persist];
+            if waits.contains(&action) || act.facts.has(Facts::PACKAGES) {
+                self.planted.get_or_insert(step);
+            }
             mark(&mut self.done, action, step);
             if action.is_neutral() {
                 continue;
@@ -196,7 +203,8 @@ impl Trail {
     /// The signs of a call with these acts that no earlier step has shown.
     pub(crate) fn signs_of(&self, acts: &[Act]) -> Vec<Sign> {
         let mut signs = Vec::new();
-        if acts.iter().all(|act| act.is_neutral() && !act.runs_file()) {
+        let quiet = |act: &Act| act.is_neutral() && !act.runs_file();
+        if self.planted.is_none() && acts.iter().all(quiet) {
             return signs;
         }
         let mut walk = Walk::new(self, self.steps);
@@ -217,7 +225,7 @@ impl Trail {
     /// What a call with these acts makes of it together with the calls before, whatever attack it may
     /// be. `foreign` says whether the conversation has read what others wrote.
     pub(crate) fn combination(&self, acts: &[Act], foreign: bool) -> Option<Combination> {
-        combine(&self.signs, &self.signs_of(acts), foreign)
+        combine(&self.signs, &self.signs_of(acts), foreign, self.steps > 0)
     }
 
     /// How many steps it has followed.

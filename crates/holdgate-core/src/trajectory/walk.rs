@@ -15,6 +15,8 @@ pub(super) struct Walk<'t> {
     /// The actions so far, by number.
     pub(super) here: u64,
     exposed: bool,
+    /// Whether the user's own files were moved.
+    moved: bool,
 }
 
 impl<'t> Walk<'t> {
@@ -26,6 +28,7 @@ impl<'t> Walk<'t> {
             read: File::default(),
             here: 0,
             exposed: false,
+            moved: false,
         }
     }
 
@@ -74,10 +77,17 @@ impl<'t> Walk<'t> {
                 action = Action::RunWritten;
             }
         }
-        if action == Action::Delete && labels.any(Labels::WRITTEN) {
-            // It takes back what the conversation has made.
+        let own = labels.any(Labels::PRIVATE) && !act.facts.has(Facts::MOVES);
+        if own && act.facts.has(Facts::DELETES) {
+            action = Action::DestroyData;
+        } else if act.facts.has(Facts::DELETES)
+            && labels.any(Labels::WRITTEN.and(Labels::FETCHED))
+            && !matches!(action, Action::ClearLog | Action::Disarm)
+        {
+            // It takes back what the conversation has made or fetched.
             action = Action::Edit;
         }
+        self.moved |= act.facts.has(Facts::MOVES);
         if act.facts.has(Facts::READS) {
             let mut file = known.unwrap_or(File {
                 labels: Labels::NONE,
@@ -97,6 +107,10 @@ impl<'t> Walk<'t> {
                 };
             }
             file.labels = file.labels.and(Labels::READ);
+            if act.facts.has(Facts::PACKS) {
+                file.labels = file.labels.and(Labels::PACKED);
+                file.step = self.step;
+            }
             self.set(act.path, file);
         }
         if act.facts.has(Facts::WRITES) {
@@ -123,6 +137,10 @@ impl<'t> Walk<'t> {
             if act.facts.has(fact) {
                 labels = labels.and(label);
             }
+        }
+        // A place that is cleared some day.
+        if self.moved && act.action == Action::Write {
+            labels = labels.and(Labels::PRIVATE);
         }
         if let Some(file) = self.carried(act) {
             labels = labels.and(file.labels);

@@ -3,6 +3,7 @@
 //! `cargo run --release -p holdgate --example trajectory -- COMMAND FILES…`, where the files hold
 //! cases of `calls`:
 //! - `dump`: the sequence of each case, and what the automaton finds in it
+//! - `acts`: each call with the rules that stop it, its effects, and the actions that they are
 //! - `train`: counts of all honest sessions, as `base.txt` holds them
 //! - `attacks`: the sequences of the generated attacks, and what the automaton finds in them without
 //!   the rules of their family
@@ -12,6 +13,7 @@
 
 #![allow(clippy::print_stdout, reason = "the tool reports on standard output")]
 
+mod acts;
 mod evaluate;
 mod families;
 mod replay;
@@ -29,17 +31,18 @@ fn main() -> anyhow::Result<()> {
     let mut args = std::env::args().skip(1);
     let command = args
         .next()
-        .context("name a command: dump, train, attacks or evaluate")?;
+        .context("name a command: dump, acts, train, attacks or evaluate")?;
     let mut sessions = Vec::new();
     for file in args {
         sessions.extend(replay::read(Path::new(&file))?);
     }
     match command.as_str() {
         "dump" => dump(&sessions),
+        "acts" => acts::run(&sessions),
         "train" => train(&sessions),
         "evaluate" => evaluate::run(&sessions),
         "attacks" => evaluate::attacks(&sessions),
-        other => bail!("`{other}` is not a command: write dump, train, attacks or evaluate"),
+        other => bail!("`{other}` is not a command: write dump, acts, train, attacks or evaluate"),
     }
 }
 

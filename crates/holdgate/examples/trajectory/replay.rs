@@ -47,7 +47,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Session>> {
     let cases = read_file(path).map_err(|complaint| anyhow!(complaint))?;
     let cases = cases
         .into_iter()
-        .filter(|case| matches!(case.subject, Subject::Calls { .. }));
+        .filter(|case| matches!(case.subject, Subject::Calls { .. } | Subject::Call(_)));
     let session = |case: Case| Session {
         project: projects.get(&case.id).cloned().unwrap_or_default(),
         case,
