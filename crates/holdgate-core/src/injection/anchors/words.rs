@@ -25,6 +25,9 @@ struct Phrase {
     text: Box<str>,
     /// Where the letters by which it is found are in it.
     offset: usize,
+    /// Up to eight more of its bytes, and how far they are from those letters: most candidates differ
+    /// there.
+    more: (isize, u64, u64),
     term: Term,
 }
 
@@ -67,6 +70,7 @@ impl Index {
         let phrase = |offset| Phrase {
             text: text.into(),
             offset,
+            more: more(bytes, offset),
             term,
         };
         if term.turned.is_some() && term.groups == 0 {
@@ -172,6 +176,11 @@ impl Index {
 impl Phrase {
     /// Where it is in `text`, if the letters by which it is found are at `at`.
     fn place(&self, text: &str, at: usize) -> Option<Range<usize>> {
+        let (distance, letters, mask) = self.more;
+        let more = eight(text.as_bytes(), at.checked_add_signed(distance)?);
+        if more & mask != letters {
+            return None;
+        }
         let start = at.checked_sub(self.offset)?;
         let range = start..start + self.text.len();
         let same = text.as_bytes().get(range.clone())?;
@@ -256,6 +265,28 @@ fn cut(first: u64, len: usize) -> u64 {
 
 fn key(bytes: &[u8], run: Run) -> u64 {
     cut(eight(bytes, run.at), run.len)
+}
+
+/// The bytes of a word behind the letters at `offset`, or before them if there are none; how far they
+/// are, and which bits of eight bytes count.
+fn more(bytes: &[u8], offset: usize) -> (isize, u64, u64) {
+    let letters = bytes.get(offset..).unwrap_or_default().iter();
+    let behind = offset
+        + letters
+            .take(KEY)
+            .take_while(|b| b.is_ascii_alphabetic())
+            .count();
+    let (from, count) = if behind < bytes.len() {
+        (behind, bytes.len() - behind)
+    } else {
+        (offset.saturating_sub(KEY), offset)
+    };
+    let unused = 8 * KEY.saturating_sub(count);
+    let mask = u64::MAX
+        .checked_shr(u32::try_from(unused).unwrap_or(u32::MAX))
+        .unwrap_or(0);
+    let distance = from.cast_signed() - offset.cast_signed();
+    (distance, eight(bytes, from) & mask, mask)
 }
 
 /// Four letters from `at` on, if there are so many.
