@@ -7,6 +7,7 @@
 //! is nothing but a prompt is suspicious as a whole (`prompts`).
 
 mod anchors;
+mod blocks;
 mod carriers;
 mod encoded;
 mod lexicon;

@@ -8,6 +8,7 @@
 mod examined;
 #[cfg(test)]
 mod tests;
+mod workers;
 
 pub use examined::SharedExamined;
 
@@ -38,9 +39,11 @@ const MAX_NUMBER: usize = 64;
 #[derive(Clone, Copy)]
 pub struct Marker<'a> {
     /// Whether a text gives orders.
-    pub examine: &'a (dyn Fn(&str) -> Option<Suspicion> + 'a),
+    pub examine: &'a (dyn Fn(&str) -> Option<Suspicion> + Sync + 'a),
     /// The number of a text's markers: nobody without the key can compute it.
-    pub number: &'a (dyn Fn(&str) -> String + 'a),
+    pub number: &'a (dyn Fn(&str) -> String + Sync + 'a),
+    /// Threads that may work on a long conversation at the same time.
+    pub threads: usize,
 }
 
 impl fmt::Debug for Marker<'_> {
@@ -83,12 +86,17 @@ impl Marker<'_> {
         let keys = examined.keys();
         let digests: Vec<Digest> = request.messages().map(|m| digest(&keys, m)).collect();
         let mut known = examined.known(&digests);
+        let open = request.messages().zip(&known).enumerate();
+        let open = open.filter(|(_, (_, known))| known.is_none());
+        let open: Vec<(usize, &[u8])> = open.map(|(at, (message, _))| (at, message)).collect();
+        let read = workers::each(
+            &open,
+            self.threads,
+            |(_, message)| message.len(),
+            |(_, message)| self.message(request, message, &keys),
+        );
         let mut new = Vec::new();
-        for (at, (message, known)) in request.messages().zip(&mut known).enumerate() {
-            if known.is_some() {
-                continue;
-            }
-            let read = self.message(request, message, &keys);
+        for ((at, _), read) in open.into_iter().zip(read) {
             let (marks, mut results) = read.map_err(|error| JsonError {
                 at: error.at + request.places().get(at).map_or(0, |place| place.start),
                 ..error
@@ -97,7 +105,9 @@ impl Marker<'_> {
                 result.message = at;
             }
             new.append(&mut results);
-            *known = Some(marks.into());
+            if let Some(known) = known.get_mut(at) {
+                *known = Some(marks.into());
+            }
         }
         examined.leave_unrecorded(&mut new);
         name_tools(request, &mut new);

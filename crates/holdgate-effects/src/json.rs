@@ -246,7 +246,7 @@ pub fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len() + 2);
     out.push('"');
     let mut rest = text;
-    while let Some(at) = position(rest.as_bytes(), must_escape) {
+    while let Some(at) = first_escaped(rest.as_bytes()) {
         let (plain, special) = rest.split_at(at);
         out.push_str(plain);
         let mut chars = special.chars();
@@ -272,18 +272,29 @@ fn must_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// The first byte that is `special`. Looks at whole chunks first, which compiles to vector code:
-/// most of a large text needs no escape.
-fn position(bytes: &[u8], special: fn(u8) -> bool) -> Option<usize> {
-    const CHUNK: usize = 32;
-    let mut at = 0;
-    for chunk in bytes.chunks(CHUNK) {
-        if chunk.iter().fold(false, |found, &b| found | special(b)) {
-            return chunk.iter().position(|&b| special(b)).map(|i| at + i);
+/// The first byte that must be escaped in a string: a quote, a backslash or a control character.
+/// Eight bytes are looked at together.
+fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    let (eights, rest) = bytes.as_chunks::<8>();
+    for (number, eight) in eights.iter().enumerate() {
+        let found = escaped(u64::from_le_bytes(*eight));
+        if found != 0 {
+            return Some(number * 8 + found.trailing_zeros() as usize / 8);
         }
-        at += CHUNK;
     }
-    None
+    let at = rest.iter().position(|&b| must_escape(b))?;
+    Some(eights.len() * 8 + at)
+}
+
+/// The highest bit of each byte that must be escaped.
+#[inline]
+fn escaped(eight: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = EACH * 0x80;
+    let low = eight & !HIGH;
+    let other_than = |byte: u8| (low ^ (EACH * u64::from(byte))) + EACH * 0x7f;
+    let printable = low + EACH * (0x80 - 0x20);
+    !(printable & other_than(b'"') & other_than(b'\\')) & !eight & HIGH
 }
 
 /// At most `most` characters of `text`, control characters made visible, for messages.

@@ -42,9 +42,18 @@ pub fn normalise(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The first byte of `text` that is not ASCII.
-fn first_foreign(text: &str) -> Option<usize> {
-    text.bytes().position(|b| !b.is_ascii())
+/// The first byte of `text` that is not ASCII. Eight bytes are looked at together.
+pub fn first_foreign(text: &str) -> Option<usize> {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let (eights, rest) = text.as_bytes().as_chunks::<8>();
+    for (number, eight) in eights.iter().enumerate() {
+        let high = u64::from_le_bytes(*eight) & HIGH;
+        if high != 0 {
+            return Some(number * 8 + high.trailing_zeros() as usize / 8);
+        }
+    }
+    let at = rest.iter().position(|b| !b.is_ascii())?;
+    Some(eights.len() * 8 + at)
 }
 
 fn normalise_run(run: &str, normal: &mut String) {

@@ -20,6 +20,8 @@ use holdgate_effects::Knowledge;
 use holdgate_effects::path::World;
 use serde_json::{Value, json};
 use std::hint::black_box;
+use std::num::NonZero;
+use std::thread;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 15;
@@ -99,10 +101,15 @@ fn all(_: &str) -> Option<Suspicion> {
 
 /// What marking costs before a request is sent on: reading and examining the messages that are new,
 /// hashing all others, and copying the body if something is marked.
-fn marking(what: &str, examine: fn(&str) -> Option<Suspicion>, [first, next]: [&Request; 2]) {
+fn marking(
+    what: &str,
+    (examine, threads): (fn(&str) -> Option<Suspicion>, usize),
+    [first, next]: [&Request; 2],
+) {
     let marker = Marker {
         examine: &examine,
         number: &|text| format!("{:016x}", text.len()),
+        threads,
     };
     let mark = |request: &Request, examined: &SharedExamined| {
         let marks = marker.marks(request, examined).unwrap();
@@ -132,7 +139,21 @@ fn marking(what: &str, examine: fn(&str) -> Option<Suspicion>, [first, next]: [&
     );
 }
 
+/// What is sent on of a conversation that no session has seen.
+fn marked(request: &Request, threads: usize) -> Bytes {
+    let marker = Marker {
+        examine: &injection::examine,
+        number: &|text| format!("{:016x}", text.len()),
+        threads,
+    };
+    let examined = SharedExamined::default();
+    let marks = marker.marks(request, &examined).unwrap();
+    marks.note(&examined);
+    marks.body()
+}
+
 fn main() {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let know = Knowledge::built_in().unwrap();
     know.warm();
     let world = World::lexical("/p");
@@ -155,13 +176,18 @@ fn main() {
         let took = fastest(|| timed(|| read(&next)));
         report("before sending on: following turn", next.len(), took);
         let (first_read, next_read) = (read(&first), read(&next));
-        marking(
-            "by the filter",
-            injection::examine,
-            [&first_read, &next_read],
+        let requests = [&first_read, &next_read];
+        injection::prepare();
+        marking("by the filter", (injection::examine, cores), requests);
+        marking("on one thread", (injection::examine, 1), requests);
+        marking("without a filter", (|_| None, cores), requests);
+        marking("all results", (all, cores), requests);
+        let took = fastest(|| timed(|| marked(&read(&first), cores)));
+        report(
+            "before sending on, with marks: first sight",
+            first.len(),
+            took,
         );
-        marking("without a filter", |_| None, [&first_read, &next_read]);
-        marking("all results", all, [&first_read, &next_read]);
         let took = fastest(|| {
             let mut store = Conversations::default();
             timed(|| store.history(&first_read, &reader).unwrap())

@@ -1,21 +1,23 @@
 //! Where an order could stand at all: the fast look at a text, before its words are searched.
 //!
 //! Every combination needs one of a few classes (`ANCHORS`), and each of these a word of a group that
-//! is rare in ordinary text. Most texts have none of those words, and the others only here and there:
-//! the rest of the text need not be searched. The words are found by four of their letters, and every
-//! second place of the text is looked at.
+//! is rare in ordinary text. The words of a text are looked up one by one (`words`), and their
+//! groups noted by block. Around a word of an anchor, the blocks tell which classes may be there (`needs`):
+//! only where they make a combination, the text is searched.
 
-mod grams;
+mod needs;
 mod parts;
+mod words;
 
-use super::lexicon::{Bits, Lexicon};
-use super::terms::{Term, Turn, stands_alone};
-use aho_corasick::{AhoCorasick, Input};
-use grams::{GRAM, GramHasher, Place, SET_BITS, commonness, fold, gram_of, low, more, slot};
+use super::blocks::{BLOCK, Bitmap};
+use super::lexicon::{Bits, Combination, Lexicon, Signal};
+use super::terms::{Term, begins_with_capital, may_be_disguised, stands_alone};
+use aho_corasick::{AhoCorasick, MatchKind};
+use needs::{Near, Needs};
 use parts::{foreign_lines, whole_lines};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::BuildHasherDefault;
+use std::collections::BTreeMap;
 use std::ops::Range;
+use words::Index;
 
 /// For each class that an order needs, the group in its signals whose words are looked for.
 pub(super) const ANCHORS: &[(&str, &[&str])] = &[
@@ -56,15 +58,10 @@ const BEFORE: usize = 1500;
 const AFTER: usize = 1100;
 /// The same of an order that lasts for many sentences.
 const LASTING: usize = 4600;
-/// Bytes after the agent's name in which an order to it begins.
-const CALLED: usize = 64;
-
-/// A word that is looked for.
-#[derive(Debug)]
-struct Word {
-    text: Box<str>,
-    term: Term,
-}
+/// Bytes of a passage before and after one of its words: three sentences, and the words of a class.
+const PASSAGE: usize = 640;
+/// The same of an order that lasts for many sentences.
+const LONG_PASSAGE: usize = 2600;
 
 /// One signal of an anchor's class.
 #[derive(Clone, Copy, Debug)]
@@ -74,20 +71,38 @@ struct Partner {
     within: usize,
 }
 
+/// A word of an anchor in a text.
+#[derive(Debug)]
+struct Anchor {
+    range: Range<usize>,
+    groups: Bits,
+}
+
+/// Words that the index cannot find.
+#[derive(Debug)]
+struct Others {
+    search: AhoCorasick,
+    terms: Vec<Term>,
+}
+
 /// The words to look for.
 #[derive(Debug)]
 pub(super) struct Anchors {
-    set: Box<[u64]>,
-    /// Words by four letters in them.
-    by_gram: HashMap<u32, Vec<Place>, BuildHasherDefault<GramHasher>>,
-    /// In how many words letters stand: those of many are frequent in any text.
-    frequent: HashMap<u32, u32, BuildHasherDefault<GramHasher>>,
-    words: Vec<Word>,
+    index: Index,
+    needs: Needs,
     partners: Vec<Partner>,
+    /// Groups of all anchors.
+    anchors: Bits,
+    /// Groups with words that are not looked for.
+    anywhere: Bits,
+    /// Words without letters that stand together.
+    odd: Others,
+    disguises: Others,
     disguised: Bits,
     lasting: Bits,
-    near: AhoCorasick,
-    terms: Vec<Term>,
+    agent: Bits,
+    orders: Bits,
+    vocative: Bits,
 }
 
 /// What the fast look has found.
@@ -103,298 +118,212 @@ pub(super) struct Outline {
 pub(super) struct Material<'a> {
     pub(super) words: &'a BTreeMap<String, Term>,
     pub(super) disguises: &'a BTreeMap<String, Term>,
-    /// Finds all `words`, also those in each other.
-    pub(super) near: AhoCorasick,
+    pub(super) signals: &'a [Signal],
+    pub(super) combinations: &'a [Combination],
     /// Group, all groups and distance of the signals of the classes above.
-    pub(super) signals: Vec<(Bits, Bits, usize)>,
+    pub(super) anchoring: Vec<(Bits, Bits, usize)>,
     pub(super) disguised: Bits,
     pub(super) lasting: Bits,
+    pub(super) agent: Bits,
+    pub(super) orders: Bits,
+    pub(super) vocative: Bits,
 }
 
 impl Anchors {
-    pub(super) fn new(material: Material<'_>) -> Anchors {
-        let groups = material
-            .signals
-            .iter()
-            .fold(0, |set, (group, ..)| set | group);
-        let mut anchors = Anchors {
-            set: vec![0; 1 << (SET_BITS - 6)].into(),
-            by_gram: HashMap::default(),
-            frequent: HashMap::default(),
-            words: Vec::new(),
-            partners: Vec::new(),
+    pub(super) fn new(material: Material<'_>) -> Result<Anchors, String> {
+        let needs = Needs::new(material.signals, material.combinations);
+        let partners = material.anchoring.iter();
+        let partners = partners.map(|&(group, all, within)| Partner { group, all, within });
+        let partners: Vec<Partner> = partners.collect();
+        let anchors = partners.iter().fold(0, |set, partner| set | partner.group);
+        let needed = needs.groups() | material.agent | material.orders;
+        let mut index = Index::new();
+        let mut anywhere = 0;
+        let mut odd = BTreeMap::new();
+        let ascii = |words: &'_ BTreeMap<String, Term>| {
+            let words = words.iter().filter(|(text, _)| text.is_ascii());
+            words
+                .map(|(text, term)| (text.clone(), *term))
+                .collect::<Vec<_>>()
+        };
+        for (text, mut term) in ascii(material.words) {
+            let is_turned = term.turned.is_some() && term.groups == 0;
+            term.groups &= needed;
+            if !is_turned && term.groups == 0 {
+                continue;
+            }
+            let verb = term.english && term.groups & material.orders != 0;
+            if index.add(&text, term, !term.apart && !verb) {
+                continue;
+            }
+            if term.groups & anchors == 0 {
+                anywhere |= term.groups;
+            } else {
+                odd.extend(spellings(&text).map(|text| (text, term)));
+            }
+        }
+        Ok(Anchors {
+            index,
+            needs,
+            partners,
+            anchors,
+            anywhere,
+            odd: Others::new(odd.into_iter().collect(), MatchKind::LeftmostFirst)?,
+            disguises: Others::new(ascii(material.disguises), MatchKind::Standard)?,
             disguised: material.disguised,
             lasting: material.lasting,
-            near: material.near,
-            terms: material.words.values().copied().collect(),
-        };
-        for (group, all, within) in material.signals {
-            anchors.partners.push(Partner { group, all, within });
-        }
-        for text in material.words.keys() {
-            let folded: Vec<u8> = text.bytes().map(fold).collect();
-            for gram in folded.windows(GRAM).filter_map(gram_of) {
-                *anchors.frequent.entry(gram).or_default() += 1;
-            }
-        }
-        let wanted = |term: &Term| term.groups & groups != 0 || term.turned.is_some();
-        let plain = material.words.iter().filter(|(_, term)| wanted(term));
-        for (text, term) in plain.chain(material.disguises) {
-            if text.is_ascii() {
-                anchors.add(text, *term);
-            }
-        }
-        anchors
-    }
-
-    fn add(&mut self, text: &str, term: Term) {
-        let word = self.words.len();
-        let folded: Vec<u8> = text.bytes().map(fold).collect();
-        let pairs = folded.windows(GRAM + 1).enumerate();
-        let cost = |pair: &[u8]| {
-            let grams = pair.windows(GRAM).filter_map(gram_of);
-            let frequent = grams
-                .filter_map(|gram| self.frequent.get(&gram))
-                .sum::<u32>();
-            8 * frequent + pair.iter().map(|b| commonness(*b)).sum::<u32>()
-        };
-        let rarest = pairs.min_by_key(|(_, pair)| cost(pair)).map(|(at, _)| at);
-        if let Some(at) = rarest {
-            self.note_pair(&folded, at, (word, 0), |at| more(&folded, at));
-        } else {
-            let before: &[&[u8]] = if term.starts { &[b" ", b"0"] } else { &[b""] };
-            for before in before {
-                let lead = before.len();
-                self.add_short(
-                    [before, folded.as_slice()].concat(),
-                    term.ends,
-                    (word, lead),
-                );
-            }
-        }
-        self.words.push(Word {
-            text: text.into(),
-            term,
-        });
-    }
-
-    /// A word of four letters or less: other letters stand after it, but none directly if it `ends`.
-    fn add_short(&mut self, folded: Vec<u8>, ends: bool, (word, lead): (usize, usize)) {
-        let any: Vec<u8> = (b'a'..=b'z').chain([b' ', b'0']).collect();
-        let mut all = vec![folded];
-        let mut next: &[u8] = if ends { b" 0" } else { &any };
-        while all.first().is_some_and(|form| form.len() < GRAM + 1) {
-            let longer = all.iter().flat_map(|form| {
-                let letters = next.iter();
-                letters.map(|letter| [form.as_slice(), &[*letter]].concat())
-            });
-            all = longer.collect();
-            next = &any;
-        }
-        // All forms are found by their first letters; they have no others in common.
-        for form in all {
-            self.note_pair(&form, 0, (word, lead), |_| None);
-        }
-    }
-
-    /// Notes the letters at `at` and those one further: one of them is looked at.
-    fn note_pair(
-        &mut self,
-        folded: &[u8],
-        at: usize,
-        (word, lead): (usize, usize),
-        more: impl Fn(usize) -> Option<(isize, u32)>,
-    ) {
-        for at in [at, at + 1] {
-            let Some(gram) = folded.get(at..).and_then(gram_of) else {
-                continue;
-            };
-            let place = Place {
-                word,
-                offset: at.cast_signed() - lead.cast_signed(),
-                more: more(at).unwrap_or((0, gram)),
-            };
-            let places = self.by_gram.entry(gram).or_default();
-            if !places.contains(&place) {
-                places.push(place);
-            }
-            let slot = slot(gram);
-            if let Some(bits) = self.set.get_mut(slot >> 6) {
-                *bits |= 1 << (slot & 63);
-            }
-        }
+            agent: material.agent,
+            orders: material.orders,
+            vocative: material.vocative,
+        })
     }
 
     /// Where in `text` an order may stand.
     pub(super) fn outline(&self, lexicon: &Lexicon, text: &str) -> Outline {
-        // A word may stand at the very start and at the very end.
-        let mut folded = Vec::with_capacity(text.len() + 3 * GRAM);
-        folded.push(b' ');
-        folded.extend(text.bytes().map(fold));
-        folded.extend([b' '; 3 * GRAM]);
-        let mut outline = Outline::default();
+        let mut parts = Vec::new();
+        if !text.is_ascii() {
+            foreign_lines(text, &mut parts);
+        }
+        let letters = Bitmap::letters(text.as_bytes());
+        let mut near = Near::new(text.len(), self.anywhere, !parts.is_empty());
+        for part in &parts {
+            let foreign = part.end.saturating_sub(AFTER + BLOCK)..part.end;
+            foreign
+                .step_by(BLOCK)
+                .for_each(|at| near.add(at, Bits::MAX));
+        }
         let mut turned = [0, 0];
-        let (chunks, _) = folded.as_chunks::<8>();
-        let mut chunks = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk));
-        let Some(mut here) = chunks.next() else {
-            return outline;
-        };
-        for (number, next) in chunks.chain([0]).enumerate() {
-            let grams = [
-                low(here),
-                low(here >> 16),
-                low(here >> 32),
-                low(here >> 48 | next << 16),
-            ];
-            let may = grams.map(|gram| self.has(gram));
-            if may != [false; 4] {
-                let places = grams.into_iter().zip(may).enumerate();
-                for (place, (gram, _)) in places.filter(|(_, (_, may))| *may) {
-                    let at = number * 8 + place * 2;
-                    let letters = (folded.as_slice(), gram, at);
-                    self.candidate(lexicon, text, letters, &mut outline, &mut turned);
+        let mut anchors: Vec<Anchor> = Vec::new();
+        let mut orders = Vec::new();
+        let mut note = |range: Range<usize>, mut groups: Bits, term: Option<&Term>| {
+            if term.is_some_and(|term| term.name) && !begins_with_capital(text, &range) {
+                return;
+            }
+            if groups & self.orders != 0 {
+                if term.is_some_and(|term| term.english) && !lexicon.is_order(text, &range) {
+                    groups &= !self.orders;
+                } else {
+                    orders.push(range.start);
                 }
             }
-            here = next;
-        }
-        if !text.is_ascii() {
-            foreign_lines(text, &mut outline.parts);
-        }
-        outline.turned = turned.iter().any(|count| *count >= 2);
-        outline.parts = whole_lines(text, std::mem::take(&mut outline.parts));
-        outline
-    }
-
-    fn has(&self, gram: u32) -> bool {
-        let slot = slot(gram);
-        self.set
-            .get(slot >> 6)
-            .is_some_and(|bits| bits >> (slot & 63) & 1 == 1)
-    }
-
-    /// Checks the words that have these letters.
-    fn candidate(
-        &self,
-        lexicon: &Lexicon,
-        text: &str,
-        (folded, gram, at): (&[u8], u32, usize),
-        outline: &mut Outline,
-        turned: &mut [usize; 2],
-    ) {
-        for place in self.by_gram.get(&gram).into_iter().flatten() {
-            let (distance, letters) = place.more;
-            let more = at
-                .checked_add_signed(distance)
-                .and_then(|at| folded.get(at..));
-            if more.and_then(gram_of) != Some(letters) {
-                continue;
+            near.add(range.start, groups);
+            if groups & self.anchors != 0 {
+                anchors.push(Anchor { range, groups });
             }
-            let Some(word) = self.words.get(place.word) else {
-                continue;
-            };
-            // The first byte that was folded stands before the text.
-            let Some(start) = at
-                .checked_sub(1)
-                .and_then(|at| at.checked_sub_signed(place.offset))
-            else {
-                continue;
-            };
-            let range = start..start + word.text.len();
-            let same = text.as_bytes().get(range.clone());
-            if !same.is_some_and(|same| same.eq_ignore_ascii_case(word.text.as_bytes()))
-                || !stands_alone(text, &range, word.term)
-            {
-                continue;
-            }
-            if let (Some(turn), 0) = (word.term.turned, word.term.groups) {
-                let [rot13, reversed] = &mut *turned;
-                *match turn {
-                    Turn::Rot13 => rot13,
-                    Turn::Reversed => reversed,
-                } += 1;
-            } else if self.counts(lexicon, text, &range, word.term) {
-                let lasts = word.term.groups & self.lasting != 0;
+        };
+        self.index
+            .find(text, &letters, &mut turned, |range, groups, term| {
+                note(range, groups, term);
+            });
+        self.odd
+            .some(text, |range, term| note(range, term.groups, Some(term)));
+        if letters.may_be_disguised(text.as_bytes()) && may_be_disguised(text) {
+            self.disguises.all(text, |range, term| {
+                note(range.clone(), term.groups | self.disguised, None);
+            });
+        }
+        anchors.sort_unstable_by_key(|anchor| anchor.range.start);
+        orders.sort_unstable();
+        for anchor in &anchors {
+            if self.counts(text, (&near, &orders), anchor) {
+                let lasts = anchor.groups & self.lasting != 0;
                 let (before, after) = if lasts {
                     (LASTING, LASTING)
                 } else {
                     (BEFORE, AFTER)
                 };
-                outline
-                    .parts
-                    .push(range.start.saturating_sub(before)..range.end + after);
+                parts.push(anchor.range.start.saturating_sub(before)..anchor.range.end + after);
+            }
+        }
+        Outline {
+            parts: whole_lines(text, parts),
+            turned: turned.iter().any(|count| *count >= 2),
+        }
+    }
+
+    /// Whether the words around an anchor may make an order.
+    fn counts(&self, text: &str, (near, orders): (&Near, &[usize]), anchor: &Anchor) -> bool {
+        let block = anchor.range.start / BLOCK;
+        let called = anchor.groups & self.agent != 0 && called(text, orders, &anchor.range);
+        let mut open = self.partners.iter();
+        if !called
+            && !open.any(|partner| {
+                anchor.groups & partner.group != 0
+                    && near.around(block, partner.all, partner.within)
+            })
+        {
+            return false;
+        }
+        let lasts = anchor.groups & self.lasting != 0;
+        let reach = if lasts { LONG_PASSAGE } else { PASSAGE };
+        let from = anchor.range.start.saturating_sub(reach) / BLOCK;
+        let to = (anchor.range.end + reach) / BLOCK;
+        let context = if called { self.vocative } else { 0 };
+        self.needs.met(near, from..=to, context, !lasts)
+    }
+}
+
+/// Whether the agent is called by the name at `range`, and one of `orders` follows. More is left out
+/// between them when all words are known.
+fn called(text: &str, orders: &[usize], range: &Range<usize>) -> bool {
+    let is_order = |rest: &str| {
+        let at = text.len() - rest.len();
+        rest.starts_with(|c: char| !c.is_ascii()) || orders.binary_search(&at).is_ok()
+    };
+    let after = text.get(range.end..).unwrap_or_default();
+    let after = after.trim_start_matches(')').trim_start();
+    let marked = after.strip_prefix([',', '!', ':', '-']);
+    [Some(after), marked].into_iter().flatten().any(|rest| {
+        let rest = rest.trim_start();
+        let asked = rest.trim_start_matches("please").trim_start();
+        is_order(rest) || is_order(asked)
+    })
+}
+
+impl Others {
+    /// With `LeftmostFirst`, words are looked for as they are written, which is faster, and only those
+    /// that do not overlap.
+    fn new(words: Vec<(String, Term)>, kind: MatchKind) -> Result<Others, String> {
+        let (texts, terms): (Vec<_>, Vec<_>) = words.into_iter().unzip();
+        let search = AhoCorasick::builder()
+            .match_kind(kind)
+            .ascii_case_insensitive(kind == MatchKind::Standard)
+            .build(texts)
+            .map_err(|e| e.to_string())?;
+        Ok(Others { search, terms })
+    }
+
+    fn all(&self, text: &str, mut each: impl FnMut(Range<usize>, &Term)) {
+        for found in self.search.find_overlapping_iter(text) {
+            if let Some(term) = self.terms.get(found.pattern().as_usize())
+                && stands_alone(text, &found.range(), *term)
+            {
+                each(found.range(), term);
             }
         }
     }
 
-    /// Whether the other words of a signal stand near the word at `range`.
-    fn counts(&self, lexicon: &Lexicon, text: &str, range: &Range<usize>, term: Term) -> bool {
-        if term.groups & self.disguised != 0 {
-            return true;
-        }
-        let mut groups = term.groups;
-        if term.english && groups & lexicon.orders != 0 && !lexicon.is_order(text, range) {
-            groups &= !lexicon.orders;
-        }
-        let open = self
-            .partners
-            .iter()
-            .filter(|partner| groups & partner.group != 0);
-        let open: Vec<&Partner> = open.collect();
-        if open.iter().any(|partner| partner.all & !groups == 0) {
-            return true;
-        }
-        let called = groups & lexicon.agent != 0;
-        let Some(mut reach) = open.iter().map(|partner| partner.within).max() else {
-            return false;
-        };
-        if !text.is_ascii() {
-            reach = reach * 5 / 2;
-        }
-        let from = text.floor_char_boundary(range.end.saturating_sub(reach));
-        let rest = text.get(range.end..).unwrap_or_default();
-        let gap = rest.len()
-            - rest
-                .trim_start_matches(|c: char| !c.is_alphanumeric())
-                .len();
-        let to = range.start
-            + reach.max(if called {
-                range.len() + gap + CALLED
-            } else {
-                0
-            });
-        let to = text.ceil_char_boundary(to.min(text.len()));
-        let mut near = 0;
-        for found in self
-            .near
-            .find_overlapping_iter(Input::new(text).span(from..to))
-        {
-            let Some(term) = self.terms.get(found.pattern().as_usize()) else {
-                continue;
-            };
-            let place = found.range();
-            let fits = |partner: &&Partner| {
-                let reach = if text.is_ascii() {
-                    partner.within
-                } else {
-                    partner.within * 5 / 2
-                };
-                place.start + reach >= range.end && place.end <= range.start + reach
-            };
-            if !stands_alone(text, &place, *term) {
-                continue;
-            }
-            let mut groups = term.groups;
-            if term.english && groups & lexicon.orders != 0 && !lexicon.is_order(text, &place) {
-                groups &= !lexicon.orders;
-            }
-            if called && place.start >= range.end && groups & lexicon.orders != 0 {
-                return true;
-            }
-            if open.iter().any(fits) {
-                near |= groups;
+    /// Of those that overlap, only the first, also if it does not stand alone.
+    fn some(&self, text: &str, mut each: impl FnMut(Range<usize>, &Term)) {
+        for found in self.search.find_iter(text) {
+            if let Some(term) = self.terms.get(found.pattern().as_usize()) {
+                each(found.range(), term);
             }
         }
-        open.iter()
-            .any(|partner| partner.all & !(groups | near) == 0)
     }
+}
+
+/// A word with small and with capital letters in every way.
+fn spellings(word: &str) -> impl Iterator<Item = String> {
+    let mut all = vec![String::new()];
+    for c in word.chars() {
+        let both = [c.to_ascii_lowercase(), c.to_ascii_uppercase()];
+        let forms = if c.is_ascii_alphabetic() { 2 } else { 1 };
+        let longer = all.iter().flat_map(|start| {
+            let forms = both.iter().take(forms);
+            forms.map(|c| format!("{start}{c}")).collect::<Vec<_>>()
+        });
+        all = longer.collect();
+    }
+    all.into_iter()
 }

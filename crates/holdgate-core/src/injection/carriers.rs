@@ -1,7 +1,8 @@
 //! The parts of a text that its readers do not see, and programs do: comments, attributes, hidden
 //! elements, titles of links, what a terminal conceals.
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::memmem;
 use regex::{Captures, Match, Regex};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -84,33 +85,31 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 });
 static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDING).ok());
 
-/// All marks, to be searched for at once.
-static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let marks = CARRIERS.iter().map(|(mark, _)| *mark);
-    AhoCorasick::new(marks.chain(HIDING_MARKS.iter().copied()).chain(["<!--"])).ok()
-});
+/// Whether one of the marks is there of what hides elements, or of attributes.
+static HIDES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(HIDING_MARKS));
+static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(ATTRIBUTE_MARKS));
 
 /// Where in `text` the parts are.
 pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    if !MARKS.as_ref().is_none_or(|marks| marks.is_match(text)) {
-        return parts;
-    }
-    let has = |mark: &str| find(text, 0, mark).is_some();
-    if memchr::memchr(b'<', text.as_bytes()).is_some() {
+    let one_of = |marks: &LazyLock<Option<AhoCorasick>>| {
+        marks.as_ref().is_none_or(|marks| marks.is_match(text))
+    };
+    let bytes = text.as_bytes();
+    if memchr::memchr(b'<', bytes).is_some() {
         comments(text, &mut parts);
-        if HIDING_MARKS.iter().any(|mark| has(mark)) {
+        if one_of(&HIDES) {
             elements(text, &mut parts);
         }
     }
+    let controls = memchr::memchr3(b'\x1b', b'\r', b'\x08', bytes).is_some();
     let mut attributes = None;
     for (mark, pattern) in PATTERNS.iter() {
-        if !has(mark) {
+        let is_control = mark.starts_with(|c: char| c.is_control());
+        if is_control && !controls || memmem::find(bytes, mark.as_bytes()).is_none() {
             continue;
         }
-        if mark.starts_with('=')
-            && !*attributes.get_or_insert_with(|| ATTRIBUTE_MARKS.iter().any(|mark| has(mark)))
-        {
+        if mark.starts_with('=') && !*attributes.get_or_insert_with(|| one_of(&NAMES)) {
             continue;
         }
         let is_attribute = mark.starts_with('=');
@@ -123,6 +122,13 @@ pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
         part.end = text.floor_char_boundary(part.end.min(part.start + MAX_PART));
     }
     parts
+}
+
+/// A search for the leftmost looks at many bytes together.
+fn any_of(marks: &[&str]) -> Option<AhoCorasick> {
+    let mut builder = AhoCorasick::builder();
+    let builder = builder.match_kind(MatchKind::LeftmostFirst);
+    builder.build(marks).ok()
 }
 
 /// Comments of HTML and XML; one without an end goes to the end.
@@ -201,7 +207,7 @@ fn in_word(c: char) -> bool {
 /// Where `what` is, from `from` on.
 fn find(text: &str, from: usize, what: &str) -> Option<usize> {
     let rest = text.as_bytes().get(from..)?;
-    memchr::memmem::find(rest, what.as_bytes()).map(|at| from + at)
+    memmem::find(rest, what.as_bytes()).map(|at| from + at)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Runs of encoded text, decoded: base64, hexadecimal and decimal codes, binary, URL, HTML and
 //! string escapes, letters turned by thirteen places or written backwards.
 
+use super::blocks::{BLOCK, Bitmap};
 use super::lexicon::Hits;
 use super::terms::Turn;
 use holdgate_effects::decode;
@@ -66,18 +67,15 @@ fn runs(text: &str) -> Vec<String> {
     if !has_long_run(bytes) && !has_series(bytes) {
         return Vec::new();
     }
-    let mut start = 0;
-    let mut at = 0;
-    while at < bytes.len() && found.texts.len() < MAX_RUNS && found.bytes < MAX_BYTES {
-        if bytes.get(at).is_some_and(|b| in_run(*b)) {
-            at += 1;
-            continue;
+    Bitmap::encoded(bytes).each_run(|run| {
+        let mut end = run.at + run.len;
+        if run.len >= BLOCK {
+            let rest = bytes.get(end..).unwrap_or_default();
+            end += rest.iter().take_while(|b| in_run(**b)).count();
         }
-        found.token(text, start..at);
-        at += 1;
-        start = at;
-    }
-    found.token(text, start..at);
+        found.token(text, run.at..end);
+        found.texts.len() < MAX_RUNS && found.bytes < MAX_BYTES
+    });
     found.finish_series();
     found.finish_long(text);
     found.texts

@@ -169,27 +169,33 @@ impl Lexicon {
             term.apart = term.groups & agent != 0;
         }
         let neutral = named(&["neutral"])?;
-        let near = inherit(
+        inherit(
             &mut words,
             not,
             neutral,
             (named(&["anew"])?, named(&["rules"])?),
         )?;
+        let orders = bits(&groups, &table.orders)?;
+        let vocative = bits(&class_names, &["vocative".to_owned()])?;
         let anchors = Anchors::new(Material {
             words: &words,
             disguises: &disguises,
-            near,
-            signals: anchoring(&table, &groups)?,
+            signals: &signals,
+            combinations: &combinations,
+            anchoring: anchoring(&table, &groups)?,
             disguised: named(&["disguised"])?,
             lasting: named(&["planted"])?,
-        });
+            agent,
+            orders,
+            vocative,
+        })?;
         // Most texts have no disguised words, and need not be searched for them.
         disguises.extend(words.clone());
         Ok(Lexicon {
             anchors,
             plain: Words::new(words)?,
             disguised: Words::new(disguises)?,
-            orders: bits(&groups, &table.orders)?,
+            orders,
             before: table.before.into_iter().collect(),
             classes,
             signals,
@@ -198,7 +204,7 @@ impl Lexicon {
             naming: named(&["ignore", "prior", "rules", "you"])?,
             not,
             agent,
-            vocative: bits(&class_names, &["vocative".to_owned()])?,
+            vocative,
             mention,
             about: named(&["mention", "resist"])?,
             you: named(&["you"])?,

@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Words shorter than this may occur by chance where letters are turned or mirrored.
 const MIN_TURNED: usize = 6;
 /// The same where digits stand for letters, or something stands between them.
-const MIN_DISGUISED: usize = 4;
+pub(super) const MIN_DISGUISED: usize = 4;
 /// One word of the table.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
@@ -156,13 +156,13 @@ pub(super) fn add_disguised(words: &mut BTreeMap<String, Term>, word: &str, grou
 
 /// Gives each phrase the groups of the words in it, which a search for the longest does not report.
 /// The word `not` keeps its meaning to itself, and a neutral phrase has no other. New rules (`anew`) are not
-/// those that are set aside. Returns what finds all of them, also those in each other.
+/// those that are set aside.
 pub(super) fn inherit(
     words: &mut BTreeMap<String, Term>,
     not: Bits,
     neutral: Bits,
     (anew, rules): (Bits, Bits),
-) -> Result<AhoCorasick, String> {
+) -> Result<(), String> {
     let search = builder()
         .match_kind(MatchKind::Standard)
         .build(words.keys())
@@ -184,7 +184,7 @@ pub(super) fn inherit(
             }
         }
     }
-    Ok(search)
+    Ok(())
 }
 
 pub(super) fn begins_with_capital(text: &str, range: &Range<usize>) -> bool {

@@ -1,6 +1,6 @@
 //! The Unicode pass: a text as a reader sees it, and what is written in characters that show nothing.
 
-use holdgate_effects::text::{as_it_looks, normalise};
+use holdgate_effects::text::{as_it_looks, first_foreign, normalise};
 use std::borrow::Cow;
 
 /// Invisible characters in a row that no script and no emoji needs.
@@ -40,7 +40,7 @@ pub(super) fn look(text: &str) -> Seen<'_> {
         };
     }
     let normal = normalise(text);
-    let letters: String = text.chars().filter_map(upright).collect();
+    let letters = drawn_upright(text);
     let looks = as_it_looks(&letters);
     let mut others = Vec::new();
     if looks != normal {
@@ -56,6 +56,28 @@ pub(super) fn look(text: &str) -> Seen<'_> {
         messages,
         long_run,
     }
+}
+
+/// The text with every character of it `upright`.
+fn drawn_upright(text: &str) -> String {
+    let mut upright_text = String::with_capacity(text.len());
+    each_foreign(text, |plain, foreign| {
+        upright_text.push_str(plain);
+        upright_text.extend(foreign.and_then(upright));
+    });
+    upright_text
+}
+
+/// Calls `each` for every character that is not ASCII, with what stands before it, and for the rest.
+fn each_foreign<'t>(text: &'t str, mut each: impl FnMut(&'t str, Option<char>)) {
+    let mut rest = text;
+    while let Some(at) = first_foreign(rest) {
+        let (plain, from) = rest.split_at_checked(at).unwrap_or_default();
+        let mut chars = from.chars();
+        each(plain, chars.next());
+        rest = chars.as_str();
+    }
+    each(rest, None);
 }
 
 /// A letter without its marks, and letters that are drawn in other ways: as flags, as Braille, and as
@@ -86,21 +108,16 @@ fn braille(c: char) -> Option<char> {
 /// Lower case, where that takes as many bytes.
 fn lower(text: &str) -> String {
     let mut lower = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.bytes().position(|b| !b.is_ascii()) {
-        let (plain, from) = rest.split_at_checked(at).unwrap_or_default();
+    each_foreign(text, |plain, foreign| {
         lower.push_str(plain);
-        let mut chars = from.chars();
-        if let Some(c) = chars.next() {
+        if let Some(c) = foreign {
             let mut small = c.to_lowercase();
             match (small.next(), small.next()) {
                 (Some(only), None) if only.len_utf8() == c.len_utf8() => lower.push(only),
                 _ => lower.push(c),
             }
         }
-        rest = chars.as_str();
-    }
-    lower.push_str(rest);
+    });
     lower
 }
 
@@ -166,27 +183,38 @@ fn messages(text: &str) -> (Vec<String>, bool) {
     // Messages may be spread over the words of a text.
     let (mut tags, mut selectors) = (String::new(), Vec::new());
     let mut before = ' ';
-    for c in text.chars().chain(['\n']) {
-        if let Some(part) = unseen(c) {
-            match part {
-                Unseen::Tag(byte) if before != BLACK_FLAG => {
-                    tags.extend((byte >= 0x20).then_some(char::from(byte)));
-                }
-                Unseen::Selector(byte) => selectors.push(byte),
-                Unseen::Tag(_) | Unseen::Blank(_) => {}
-            }
-            run.push(part);
-            continue;
-        }
-        before = c;
+    let mut finish = |run: &mut Vec<Unseen>| {
         if run.len() >= SHORT_RUN && kept < MAX_MESSAGES {
-            let message = digits(&run);
-            long_run |= message.is_none() && blanks(&run) >= LONG_RUN;
+            let message = digits(run);
+            long_run |= message.is_none() && blanks(run) >= LONG_RUN;
             kept += message.as_ref().map_or(0, String::len);
             all.extend(message);
         }
         run.clear();
-    }
+    };
+    each_foreign(text, |plain, foreign| {
+        if let Some(last) = plain.chars().next_back() {
+            before = last;
+            finish(&mut run);
+        }
+        let Some(c) = foreign else {
+            return;
+        };
+        let Some(part) = unseen(c) else {
+            before = c;
+            finish(&mut run);
+            return;
+        };
+        match part {
+            Unseen::Tag(byte) if before != BLACK_FLAG => {
+                tags.extend((byte >= 0x20).then_some(char::from(byte)));
+            }
+            Unseen::Selector(byte) => selectors.push(byte),
+            Unseen::Tag(_) | Unseen::Blank(_) => {}
+        }
+        run.push(part);
+    });
+    finish(&mut run);
     // Emoji have one selector each, mostly the same.
     if selectors.len() >= 8 && selectors.iter().any(|b| !matches!(b, 14 | 15)) {
         all.extend(String::from_utf8(selectors).ok().filter(|m| is_message(m)));

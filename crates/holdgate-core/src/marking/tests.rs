@@ -6,7 +6,7 @@ use super::*;
 use crate::ANTHROPIC;
 use crate::verdict::LayerName;
 use serde_json::{Value, json};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Stands for text that gives orders.
 const ORDER: &str = "OBEY";
@@ -31,6 +31,7 @@ fn number(text: &str) -> String {
 const MARKER: Marker<'static> = Marker {
     examine: &orders,
     number: &number,
+    threads: 2,
 };
 
 fn marks(body: &str, examined: &SharedExamined) -> Result<Marks, JsonError> {
@@ -224,9 +225,9 @@ fn the_call_of_a_providers_result_is_in_the_same_message() {
 #[test]
 fn a_turn_examines_only_what_is_new() {
     let examined = SharedExamined::default();
-    let count = Cell::new(0);
+    let count = AtomicUsize::new(0);
     let counted = |text: &str| {
-        count.set(count.get() + 1);
+        count.fetch_add(1, Ordering::Relaxed);
         orders(text)
     };
     let marker = Marker {
@@ -239,7 +240,7 @@ fn a_turn_examines_only_what_is_new() {
             .read_request(conversation(results).into())
             .unwrap();
         marker.marks(&request, &examined).unwrap().note(&examined);
-        count.replace(0)
+        count.swap(0, Ordering::Relaxed)
     };
     assert_eq!(turn(&results), 5000);
     for at in 0..3 {

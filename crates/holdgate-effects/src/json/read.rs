@@ -1,6 +1,6 @@
 //! Text to values.
 
-use super::{Json, JsonError, LoneSurrogates, position, shorten};
+use super::{Json, JsonError, LoneSurrogates, first_escaped, shorten};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -170,7 +170,9 @@ impl<'a> Reader<'a> {
         if self.take(b'"') {
             return Ok(Cow::Borrowed(first));
         }
-        let mut text = first.to_owned();
+        // Escapes are mostly of one letter: as long as its start and some more.
+        let mut text = String::with_capacity(2 * first.len() + 64);
+        text.push_str(first);
         loop {
             // `plain` stops only before a quote or a backslash.
             if self.take(b'"') {
@@ -185,15 +187,20 @@ impl<'a> Reader<'a> {
     /// The characters up to the next quote or backslash.
     fn plain(&mut self) -> Result<&'a str, JsonError> {
         let rest = self.rest();
-        let Some(len) = memchr::memchr2(b'"', b'\\', rest.as_bytes()) else {
-            self.at = self.text.len();
-            return Err(self.error("the string is not closed"));
+        let end = first_escaped(rest.as_bytes());
+        let special = |at: usize| rest.as_bytes().get(at).copied();
+        let len = match end.and_then(special) {
+            Some(b'"' | b'\\') => end.unwrap_or_default(),
+            Some(_) if memchr::memchr2(b'"', b'\\', rest.as_bytes()).is_some() => {
+                self.at += end.unwrap_or_default();
+                return Err(self.error("a control character inside a string"));
+            }
+            Some(_) | None => {
+                self.at = self.text.len();
+                return Err(self.error("the string is not closed"));
+            }
         };
         let plain = rest.get(..len).unwrap_or_default();
-        if let Some(control) = position(plain.as_bytes(), |b| b < 0x20) {
-            self.at += control;
-            return Err(self.error("a control character inside a string"));
-        }
         self.at += len;
         Ok(plain)
     }

@@ -81,6 +81,16 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
+    fn the_first_escape_is_the_first_byte_that_needs_one(text in "([ -~]|[\0-\x1f]|\\PC){0,60}") {
+        let expected = text.bytes().position(must_escape);
+        prop_assert_eq!(first_escaped(text.as_bytes()), expected);
+        let plain = format!("{}{text}", "é~ ".repeat(9));
+        prop_assert_eq!(first_escaped(plain.as_bytes()), expected.map(|at| at + 36));
+    }
+}
+
+proptest! {
+    #[test]
     fn agrees_with_serde_json(value in any_json()) {
         let text = value.to_string();
         let ours = read(&text).unwrap();

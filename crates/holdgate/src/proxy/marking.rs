@@ -19,8 +19,10 @@ use sha2::Sha256;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, Write as _};
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 
 /// The file with the key of this installation, from which the numbers of markers are computed.
 const KEY_FILE: &str = "marking.key";
@@ -28,6 +30,8 @@ const KEY_FILE: &str = "marking.key";
 const KEY_FILE_BYTES: u64 = 256;
 /// Bytes of messages that are examined on the thread that carries the connection.
 const MAX_HERE: usize = 64 << 10;
+/// Threads that read one long conversation.
+const MAX_THREADS: usize = 4;
 /// Results of one request that have a record of their own.
 const MAX_RECORDS: usize = 256;
 
@@ -146,20 +150,25 @@ async fn find(
     examined: &SharedExamined,
 ) -> Result<Result<Marks, JsonError>, Refused> {
     let (app, session, examined) = (app.clone(), session.to_owned(), examined.clone());
-    let find = move |request: &Request| {
+    let find = move |request: &Request, threads: usize| {
         let Marking { examine, key } = &app.marking;
         let marker = Marker {
             examine,
             number: &|text| key.number(&session, text),
+            threads,
         };
         marker.marks(request, &examined)
     };
     let bytes: usize = request.messages().map(<[u8]>::len).sum();
     if bytes <= MAX_HERE {
-        return Ok(find(request));
+        return Ok(find(request, 1));
     }
     let request = request.clone();
-    let found = tokio::task::spawn_blocking(move || find(&request)).await;
+    // A conversation that is new waits to be read as a whole.
+    let threads = thread::available_parallelism()
+        .map_or(1, NonZero::get)
+        .min(MAX_THREADS);
+    let found = tokio::task::spawn_blocking(move || find(&request, threads)).await;
     found.map_err(|_| {
         let message = "the results of tools in the request could not be examined";
         Refused::by_rule("unreadable-request", message)

@@ -1,16 +1,13 @@
 //! Parts of a text that are whole lines.
 
 use super::{AFTER, BEFORE};
+use holdgate_effects::text::first_foreign;
 use std::ops::Range;
 
 /// Lines with letters that are not ASCII: they may be in any language.
 pub(super) fn foreign_lines(text: &str, parts: &mut Vec<Range<usize>>) {
     let mut at = 0;
-    while let Some(next) = text
-        .as_bytes()
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|b| !b.is_ascii()))
-    {
+    while let Some(next) = text.get(at..).and_then(first_foreign) {
         let start = at + next;
         let Some(c) = text.get(start..).and_then(|rest| rest.chars().next()) else {
             return;
