@@ -4,6 +4,7 @@
 //! beside them tell, so that a library or a language that no table has is read as well.
 
 mod accounts;
+mod agrees;
 mod checks;
 mod delayed;
 mod homes;
@@ -11,6 +12,7 @@ mod leaks;
 mod open;
 mod pipeline;
 mod policy;
+mod reported;
 mod scan;
 mod sockets;
 mod unverified;

@@ -12,103 +12,34 @@ use crate::tag::Tag;
 use crate::value::Value;
 
 /// Words in names of tools, actions and arguments by which somebody gets a part in something.
+#[rustfmt::skip]
 const SHARES: [&str; 34] = [
-    "invite",
-    "invites",
-    "invitation",
-    "invitations",
-    "invited",
-    "share",
-    "shared",
-    "sharing",
-    "transfer",
-    "grant",
-    "delegate",
-    "delegates",
-    "delegation",
-    "forward",
-    "forwarding",
-    "redirect",
-    "collaborator",
-    "collaborators",
-    "guest",
-    "guests",
-    "owner",
-    "ownership",
-    "access",
-    "permission",
-    "permissions",
-    "acl",
-    "cohost",
-    "cohosts",
-    "editors",
-    "viewers",
-    "member",
-    "members",
-    "impersonate",
-    "promote",
+    "invite", "invites", "invitation", "invitations", "invited", "share", "shared", "sharing", "transfer", "grant",
+    "delegate", "delegates", "delegation", "forward", "forwarding", "redirect", "collaborator", "collaborators",
+    "guest", "guests", "owner", "ownership", "access", "permission", "permissions", "acl", "cohost", "cohosts",
+    "editors", "viewers", "member", "members", "impersonate", "promote",
 ];
 /// The same for arguments alone.
+#[rustfmt::skip]
 const SHARING_KEYS: [&str; 14] = [
-    "hosts",
-    "cohost",
-    "delegate",
-    "forward",
-    "forwarding",
-    "redirect",
-    "owner",
-    "collaborators",
-    "editors",
-    "guests",
-    "invitees",
-    "recovery",
-    "sendas",
-    "impersonate",
+    "hosts", "cohost", "delegate", "forward", "forwarding", "redirect", "owner", "collaborators", "editors", "guests",
+    "invitees", "recovery", "sendas", "impersonate",
 ];
 /// Words of what tells another machine about everything that happens.
+#[rustfmt::skip]
 const STREAMS: [&str; 16] = [
-    "webhook",
-    "webhooks",
-    "hook",
-    "hooks",
-    "integration",
-    "subscription",
-    "export",
-    "exporter",
-    "stream",
-    "sink",
-    "connector",
-    "notification",
-    "notifications",
-    "callback",
-    "drain",
-    "replication",
+    "webhook", "webhooks", "hook", "hooks", "integration", "subscription", "export", "exporter", "stream", "sink",
+    "connector", "notification", "notifications", "callback", "drain", "replication",
 ];
+#[rustfmt::skip]
 const MAKES: [&str; 12] = [
-    "create",
-    "add",
-    "update",
-    "set",
-    "register",
-    "configure",
-    "modify",
-    "enable",
-    "upsert",
-    "put",
-    "connect",
+    "create", "add", "update", "set", "register", "configure", "modify", "enable", "upsert", "put", "connect",
     "subscribe",
 ];
 /// Words of switches that make something public while they are on.
+#[rustfmt::skip]
 const PUBLIC: [&str; 9] = [
-    "public",
-    "publish",
-    "publicly",
-    "published",
-    "anonymous",
-    "anyone",
-    "everyone",
-    "ispublic",
-    "sharetoweb",
+    "public", "publish", "publicly", "published", "anonymous", "anyone", "everyone", "ispublic", "sharetoweb",
 ];
 const DELETES: [&str; 10] = [
     "delete", "remove", "purge", "destroy", "trash", "wipe", "erase", "clear", "archive", "expunge",

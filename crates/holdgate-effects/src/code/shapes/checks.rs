@@ -7,62 +7,26 @@ use crate::effect::Effect;
 
 /// Lines of a file that are looked at.
 const MAX_LINES: usize = 6000;
+/// Nobody writes a longer line by hand.
+const MAX_LINE: usize = 1200;
 
 /// Names of what somebody must know.
+#[rustfmt::skip]
 const KEYS: [&str; 12] = [
-    "password",
-    "passwd",
-    "pwd",
-    "pw",
-    "pass",
-    "passphrase",
-    "passcode",
-    "pin",
-    "otp",
-    "passwort",
-    "plaintext",
+    "password", "passwd", "pwd", "pw", "pass", "passphrase", "passcode", "pin", "otp", "passwort", "plaintext",
     "candidate",
 ];
 /// Calls that check it.
+#[rustfmt::skip]
 const CHECKS: [&str; 24] = [
-    "bcrypt",
-    "comparehash",
-    "check_password",
-    "checkpassword",
-    "checkpw",
-    "password_verify",
-    "verify_password",
-    "verifypassword",
-    "argon2",
-    "authenticate(",
-    "compare_digest",
-    "timingsafeequal",
-    "jwt.verify",
-    "jwtverify",
-    "verifytoken",
-    "verify_token",
-    "scrypt",
-    "pbkdf2",
-    "valid_password?",
-    "password_hash(",
-    "passwordhasher",
-    "check_password_hash",
-    "validatepassword",
-    "constanttimecompare",
+    "bcrypt", "comparehash", "check_password", "checkpassword", "checkpw", "password_verify", "verify_password",
+    "verifypassword", "argon2", "authenticate(", "compare_digest", "timingsafeequal", "jwt.verify", "jwtverify",
+    "verifytoken", "verify_token", "scrypt", "pbkdf2", "valid_password?", "password_hash(", "passwordhasher",
+    "check_password_hash", "validatepassword", "constanttimecompare",
 ];
+#[rustfmt::skip]
 const REFUSES: [&str; 12] = [
-    "throw",
-    "raise",
-    "error",
-    "return false",
-    "invalid",
-    "weak",
-    "common",
-    "reject",
-    "deny",
-    "fail",
-    "401",
-    "403",
+    "throw", "raise", "error", "return false", "invalid", "weak", "common", "reject", "deny", "fail", "401", "403",
 ];
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
@@ -72,6 +36,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     let lines: Vec<&str> = text.low.split('\n').take(MAX_LINES).collect();
     let as_written: Vec<&str> = text.clean.split('\n').take(MAX_LINES).collect();
     for (number, line) in lines.iter().enumerate() {
+        if line.len() > MAX_LINE {
+            continue;
+        }
         let next = |count: usize| {
             lines
                 .iter()

@@ -6,27 +6,14 @@ use crate::scene::Scene;
 use crate::tag::Tag;
 use crate::value::Value;
 
+/// Names that hold a home.
+const MAX_NAMES: usize = 16;
+
+#[rustfmt::skip]
 const HOMES: [&str; 20] = [
-    "gethomedir",
-    "homedir",
-    "home_dir",
-    "home-dir",
-    "gethomedirectory",
-    "user.home",
-    "\"home\"",
-    "'home'",
-    "$*home",
-    "fs/home",
-    "user_home",
-    "path.home",
-    "userprofile",
-    "homedirectory",
-    "env.home",
-    "get_home_dir",
-    "dir.home",
-    "\"~\"",
-    "'~'",
-    "home()",
+    "gethomedir", "homedir", "home_dir", "home-dir", "gethomedirectory", "user.home", "\"home\"", "'home'", "$*home",
+    "fs/home", "user_home", "path.home", "userprofile", "homedirectory", "env.home", "get_home_dir", "dir.home",
+    "\"~\"", "'~'", "home()",
 ];
 const DELETES: [&str; 9] = [
     "delete", "remove", "rmtree", "rmdir", "rm_rf", "erase", "wipe", "unlink", "rm ",
@@ -54,7 +41,11 @@ pub(super) fn run(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
                 .rsplit([' ', '\t', ':'])
                 .next()
                 .unwrap_or("");
-            if !name.is_empty() && is_alone(line) && !has_any(line, &DELETES) {
+            if !name.is_empty()
+                && names.len() < MAX_NAMES
+                && is_alone(line)
+                && !has_any(line, &DELETES)
+            {
                 names.push(name);
                 continue;
             }

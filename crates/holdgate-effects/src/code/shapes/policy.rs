@@ -10,41 +10,12 @@ use crate::tag::Tag;
 const MAX_FILE: usize = 64 << 10;
 
 /// Parts of names of files that hold rules of checks and reviews.
+#[rustfmt::skip]
 const CHECKERS: [&str; 34] = [
-    "gitleaks",
-    "trufflehog",
-    "semgrep",
-    "snyk",
-    "trivy",
-    "bandit",
-    "checkov",
-    "tfsec",
-    "mergify",
-    "kodiak",
-    "bulldozer",
-    "policy",
-    "policies",
-    "allowlist",
-    "whitelist",
-    "allow-list",
-    "allow_list",
-    "detect-secrets",
-    "secrets.baseline",
-    "codeql",
-    "sonar",
-    "dependabot",
-    "renovate",
-    "branch-protection",
-    "branch_protection",
-    "ruleset",
-    "settings.y",
-    "grype",
-    "kics",
-    "osv-scanner",
-    "deny.toml",
-    "audit-ci",
-    "nuclei",
-    "casbin",
+    "gitleaks", "trufflehog", "semgrep", "snyk", "trivy", "bandit", "checkov", "tfsec", "mergify", "kodiak",
+    "bulldozer", "policy", "policies", "allowlist", "whitelist", "allow-list", "allow_list", "detect-secrets",
+    "secrets.baseline", "codeql", "sonar", "dependabot", "renovate", "branch-protection", "branch_protection",
+    "ruleset", "settings.y", "grype", "kics", "osv-scanner", "deny.toml", "audit-ci", "nuclei", "casbin",
 ];
 
 pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {

@@ -1,6 +1,7 @@
 //! Checks that are switched off: a name that speaks of verifying certificates, hosts or signatures with a value
 //! that says no, or with a function that agrees to everything.
 
+use super::agrees::agrees;
 use super::scan::{Text, has_any};
 use crate::effect::{Actor, Effect, Kind};
 use crate::tag::Tag;
@@ -8,6 +9,10 @@ use crate::tag::Tag;
 /// Names of one file that are looked at.
 const MAX_NAMES: usize = 2048;
 const MAX_NAME: usize = 80;
+/// Bytes before a name that tell how it is used.
+const MAX_BEFORE: usize = 160;
+/// What is found in one file is enough to ask.
+const MAX_FOUND: usize = 8;
 /// Bytes behind a name in which its value stands.
 const MAX_VALUE: usize = 320;
 
@@ -25,7 +30,7 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     let bytes = text.clean.as_bytes();
     let mut at = 0;
     let mut looked = 0;
-    while at < bytes.len() && looked < MAX_NAMES {
+    while at < bytes.len() && looked < MAX_NAMES && found.len() < MAX_FOUND {
         let Some(start) = bytes
             .get(at..)
             .and_then(|rest| rest.iter().position(|b| is_part(*b)))
@@ -48,7 +53,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let end = (at + MAX_VALUE).min(text.clean.len());
         let end = (end..=text.clean.len()).find(|at| text.clean.is_char_boundary(*at));
         let behind = text.clean.get(at..end.unwrap_or(at)).unwrap_or("");
-        let before = text.clean.get(..start).unwrap_or("");
+        let from = start.saturating_sub(MAX_BEFORE);
+        let from = (from..=start).find(|at| text.clean.is_char_boundary(*at));
+        let before = text.clean.get(from.unwrap_or(start)..start).unwrap_or("");
         let Some(length) = is_off(says, name, behind, before) else {
             continue;
         };
@@ -356,149 +363,4 @@ fn starts_line(before: &str) -> bool {
     line.chars()
         .all(|c| c.is_whitespace() || matches!(c, '-' | '.' | '_') || c.is_ascii_alphanumeric())
         && !line.trim().contains(' ')
-}
-
-/// Whether a function, or the body of a method whose arguments stand here, agrees to everything.
-fn agrees(value: &str, method: bool) -> bool {
-    let dense: String = value.chars().filter(|c| !c.is_whitespace()).collect();
-    let yes = [
-        "true",
-        "{true",
-        "{returntrue",
-        "{return(true",
-        "undefined",
-        "null",
-        "void0",
-        "{}",
-        "{return;}",
-        "{return}",
-        "{returnnull",
-        "{returnundefined",
-        "{returnnil",
-        "nil}",
-        "{cb(0)",
-        "cb(0)",
-        "{callback(0)",
-        "callback(0)",
-        "{callback(null",
-        "callback(true)",
-        "(true)",
-        "(undefined)",
-        "(null)",
-        "{ok(",
-        "ok(",
-        "{_intrue",
-        "returntrue",
-        "pass",
-        "returnnone",
-        "returnnil",
-        "{ok(())",
-        "1}",
-        "{1}",
-        "{returnok(",
-        "{return1",
-        "{return0;}",
-        "{return\"\"",
-    ];
-    if method {
-        // The body behind the arguments.
-        let mut depth = 1u32;
-        let end = value.bytes().position(|byte| {
-            match byte {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            depth == 0
-        });
-        let Some(end) = end else {
-            return false;
-        };
-        let arguments = value.get(..end).unwrap_or("");
-        let rest = value.get(end + 1..).unwrap_or("");
-        let dense: String = rest
-            .chars()
-            .filter(|c| !c.is_whitespace())
-            .collect::<String>()
-            .to_ascii_lowercase();
-        // `(x => true)` as the argument of a setter.
-        if ["=>", "->", "lambda", "function", "func(", "|"]
-            .iter()
-            .any(|mark| arguments.contains(mark))
-            && agrees(arguments, false)
-        {
-            return true;
-        }
-        let body = match dense.find('{') {
-            // `-> Result<A, B> {`, `throws E {`
-            Some(open)
-                if open < 120
-                    && !dense
-                        .get(..open)
-                        .unwrap_or("")
-                        .contains([';', '=', ')', '}']) =>
-            {
-                dense.get(open..).unwrap_or("")
-            }
-            _ => match dense.strip_prefix(':') {
-                Some(body) => body,
-                None => return false,
-            },
-        };
-        let empty = body.starts_with("{}") && arguments.contains([' ', ':']);
-        return empty
-            || !body.starts_with("{}")
-                && yes.iter().any(|start| {
-                    *start != "{}"
-                        && *start != "undefined"
-                        && *start != "null"
-                        && body.starts_with(start)
-                });
-    }
-    let dense = dense.to_ascii_lowercase();
-    let marks = [
-        "=>", "->", "lambda", "function", "func(", "delegate", "proc", "{", "|", "fn(",
-    ];
-    let Some(mark) = marks
-        .iter()
-        .filter_map(|mark| dense.find(mark))
-        .min()
-        .filter(|at| *at < 90)
-    else {
-        return false;
-    };
-    let head = dense.get(..mark).unwrap_or("");
-    if head.contains([';', '=', '}']) || head.contains("\"") {
-        return false;
-    }
-    let rest = dense.get(mark..).unwrap_or("");
-    let body = if let Some(body) = rest.strip_prefix("=>").or_else(|| rest.strip_prefix("->")) {
-        body
-    } else if rest.starts_with("lambda") {
-        rest.split_once(':').map_or("", |(_, body)| body)
-    } else if let Some(closure) = rest.strip_prefix('|') {
-        closure.split_once('|').map_or("", |(_, body)| body)
-    } else if rest.starts_with('{') {
-        return [
-            "{_intrue",
-            "{_,_intrue",
-            "{true}",
-            "{_,_,_intrue",
-            "{_,_,_,_->true",
-            "{_,_->true",
-            "{_->true",
-            "{returntrue",
-            "{|_|true",
-            "{|*_|true",
-            "{|*|true",
-        ]
-        .iter()
-        .any(|start| rest.starts_with(start));
-    } else {
-        rest.find('{')
-            .map_or("", |open| rest.get(open..).unwrap_or(""))
-    };
-    yes.iter().any(|start| body.starts_with(start))
-        && !body.starts_with("true&&")
-        && !body.starts_with("null?")
 }
