@@ -55,7 +55,7 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled<Ve
     }
     let all = leaves(scene, call.input)?;
     let said = |words: &[&str]| name.own.iter().any(|word| words.contains(&word.as_str()));
-    let somebody = all.iter().any(|leaf| is_somebody(leaf));
+    let somebody = all.iter().any(is_somebody);
     let by_key = all.iter().any(|leaf| {
         is_somebody(leaf)
             && words(leaf.key)

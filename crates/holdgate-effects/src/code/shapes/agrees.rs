@@ -110,7 +110,7 @@ pub(super) fn agrees(value: &str, method: bool) -> bool {
         return false;
     };
     let head = dense.get(..mark).unwrap_or("");
-    if head.contains([';', '=', '}']) || head.contains("\"") {
+    if head.contains([';', '=', '}', '"']) {
         return false;
     }
     let rest = dense.get(mark..).unwrap_or("");

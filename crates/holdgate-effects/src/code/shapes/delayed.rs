@@ -64,12 +64,13 @@ fn is_condition(line: &str) -> bool {
         "if", "unless", "when", "while", "case", "elif", "elsif", "guard", "&&", "?", "cond",
         "and", "then", "[[", "where",
     ];
-    words
-        .iter()
-        .any(|word| match word.starts_with(char::is_alphabetic) {
-            true => super::scan::has_word(line, word),
-            false => line.contains(word),
-        })
+    words.iter().any(|word| {
+        if word.starts_with(char::is_alphabetic) {
+            super::scan::has_word(line, word)
+        } else {
+            line.contains(word)
+        }
+    })
 }
 
 /// Whether a line compares the time with a day that stands in it.

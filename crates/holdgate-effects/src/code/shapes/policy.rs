@@ -28,11 +28,11 @@ pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {
         return;
     }
     let lower = path.to_ascii_lowercase();
+    let is_of_engine = matches!(name.rsplit('.').next(), Some("rego" | "cedar"));
     let settings = lower.contains("/.github/")
         || lower.starts_with(".github/")
         || has_any(&name, &CHECKERS)
-        || name.ends_with(".rego")
-        || name.ends_with(".cedar");
+        || is_of_engine;
     let documents = [".md", ".mdx", ".txt", ".rst", ".html"];
     if !settings || documents.iter().any(|end| name.ends_with(end)) {
         return;
@@ -55,10 +55,7 @@ pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {
     if checker && has_any(&name, &["mergify", "kodiak", "bulldozer"]) {
         agrees_alone(content, found);
     }
-    if name.ends_with(".rego")
-        || name.ends_with(".cedar")
-        || has_any(&name, &["policy", "policies"])
-    {
+    if is_of_engine || has_any(&name, &["policy", "policies"]) {
         allows_all(content, found);
     }
 }
