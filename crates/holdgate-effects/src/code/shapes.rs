@@ -4,12 +4,15 @@
 //! beside them tell, so that a library or a language that no table has is read as well.
 
 mod accounts;
+mod agrees;
 mod checks;
 mod delayed;
+mod homes;
 mod leaks;
 mod open;
 mod pipeline;
 mod policy;
+mod reported;
 mod scan;
 mod sockets;
 mod unverified;
@@ -70,7 +73,7 @@ fn read(
     if groups.has(Group::Everybody) {
         open::run(&text, found);
     }
-    if groups.has(Group::Raised) && groups.has(Group::Credential) {
+    if groups.has(Group::Raised) {
         accounts::run(&text, found);
     }
     if groups.has(Group::Credential) || groups.has(Group::Checks) {
@@ -79,7 +82,10 @@ fn read(
     if groups.has(Group::Destroys) && (groups.has(Group::Clock) || groups.has(Group::Machine)) {
         delayed::run(&text, found);
     }
-    if groups.has(Group::Secret) || groups.has(Group::Environment) {
+    if groups.has(Group::Destroys) && groups.has(Group::Home) {
+        homes::run(scene, &text, found);
+    }
+    if groups.has(Group::Secret) || groups.has(Group::Environment) || groups.has(Group::Checks) {
         leaks::run(scene, &text, found);
     }
     if groups.has(Group::Socket) && groups.has(Group::Process) {

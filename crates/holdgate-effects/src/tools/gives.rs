@@ -12,22 +12,32 @@ use crate::tag::Tag;
 use crate::value::Value;
 
 /// Words in names of tools, actions and arguments by which somebody gets a part in something.
+#[rustfmt::skip]
 const SHARES: [&str; 34] = [
-    "invite", "invites", "invitation", "invitations", "invited", "share", "shared", "sharing", "transfer", "grant", "delegate", "delegates", "delegation", "forward", "forwarding", "redirect", "collaborator",
-    "collaborators", "guest", "guests", "owner", "ownership", "access", "permission", "permissions", "acl", "cohost", "cohosts", "editors", "viewers", "member", "members", "impersonate", "promote",
+    "invite", "invites", "invitation", "invitations", "invited", "share", "shared", "sharing", "transfer", "grant",
+    "delegate", "delegates", "delegation", "forward", "forwarding", "redirect", "collaborator", "collaborators",
+    "guest", "guests", "owner", "ownership", "access", "permission", "permissions", "acl", "cohost", "cohosts",
+    "editors", "viewers", "member", "members", "impersonate", "promote",
 ];
 /// The same for arguments alone.
+#[rustfmt::skip]
 const SHARING_KEYS: [&str; 14] = [
-    "hosts", "cohost", "delegate", "forward", "forwarding", "redirect", "owner", "collaborators", "editors", "guests", "invitees", "recovery", "sendas", "impersonate",
+    "hosts", "cohost", "delegate", "forward", "forwarding", "redirect", "owner", "collaborators", "editors", "guests",
+    "invitees", "recovery", "sendas", "impersonate",
 ];
 /// Words of what tells another machine about everything that happens.
+#[rustfmt::skip]
 const STREAMS: [&str; 16] = [
-    "webhook", "webhooks", "hook", "hooks", "integration", "subscription", "export", "exporter", "stream", "sink", "connector", "notification", "notifications", "callback", "drain", "replication",
+    "webhook", "webhooks", "hook", "hooks", "integration", "subscription", "export", "exporter", "stream", "sink",
+    "connector", "notification", "notifications", "callback", "drain", "replication",
 ];
+#[rustfmt::skip]
 const MAKES: [&str; 12] = [
-    "create", "add", "update", "set", "register", "configure", "modify", "enable", "upsert", "put", "connect", "subscribe",
+    "create", "add", "update", "set", "register", "configure", "modify", "enable", "upsert", "put", "connect",
+    "subscribe",
 ];
 /// Words of switches that make something public while they are on.
+#[rustfmt::skip]
 const PUBLIC: [&str; 9] = [
     "public", "publish", "publicly", "published", "anonymous", "anyone", "everyone", "ispublic", "sharetoweb",
 ];
@@ -45,14 +55,39 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled<Ve
     }
     let all = leaves(scene, call.input)?;
     let said = |words: &[&str]| name.own.iter().any(|word| words.contains(&word.as_str()));
-    let somebody = all.iter().any(|leaf| is_somebody(leaf));
-    let by_key = all
+    let somebody = all.iter().any(is_somebody);
+    let by_key = all.iter().any(|leaf| {
+        is_somebody(leaf)
+            && words(leaf.key)
+                .iter()
+                .any(|w| SHARING_KEYS.contains(&w.as_str()) || w.starts_with("forward"))
+    });
+    let ranks = [
+        "role",
+        "roles",
+        "permission",
+        "permissions",
+        "rights",
+        "privilege",
+        "accesslevel",
+    ];
+    let ranked = call
+        .input
+        .as_object()
+        .unwrap_or_default()
         .iter()
-        .any(|leaf| is_somebody(leaf) && words(leaf.key).iter().any(|w| SHARING_KEYS.contains(&w.as_str()) || w.starts_with("forward")));
-    if somebody && said(&SHARES) || by_key {
+        .any(|(key, _)| {
+            let words = words(key);
+            words.iter().any(|word| ranks.contains(&word.as_str()))
+                || ranks.contains(&words.concat().as_str())
+        });
+    if somebody && (said(&SHARES) || ranked) || by_key {
         tags.push(Tag::User);
     }
-    if said(&MAKES) && (said(&STREAMS) || streams_by_key(&all)) && all.iter().any(|leaf| leads_outside(scene, leaf)) {
+    if said(&MAKES)
+        && (said(&STREAMS) || streams_by_key(&all))
+        && all.iter().any(|leaf| leads_outside(scene, leaf))
+    {
         tags.push(Tag::User);
     }
     if turns_public(call.input, 4) {
@@ -70,26 +105,41 @@ pub(super) fn is_somebody(leaf: &Leaf<'_>) -> bool {
     let text = leaf.text.trim();
     let plain = !leaf.roles.any(prose) || words(leaf.key).iter().any(|word| word.contains("mail"));
     let of_self = ["author", "from", "sender", "committer", "me"];
-    let own = words(leaf.key).iter().any(|word| of_self.contains(&word.as_str()));
+    let own = words(leaf.key)
+        .iter()
+        .any(|word| of_self.contains(&word.as_str()));
     plain && !own && text.split(',').any(|one| is_address(one.trim()))
 }
 
 fn is_address(text: &str) -> bool {
     let text = text.trim_start_matches("mailto:");
-    let text = text.rsplit('<').next().unwrap_or(text).trim_end_matches('>');
+    let text = text
+        .rsplit('<')
+        .next()
+        .unwrap_or(text)
+        .trim_end_matches('>');
     text.split_once('@').is_some_and(|(name, host)| {
         let part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '%');
-        !name.is_empty() && host.contains('.') && !host.ends_with('.') && name.chars().all(part) && host.chars().all(part)
+        !name.is_empty()
+            && host.contains('.')
+            && !host.ends_with('.')
+            && name.chars().all(part)
+            && host.chars().all(part)
     })
 }
 
 fn streams_by_key(all: &[Leaf<'_>]) -> bool {
-    all.iter().any(|leaf| words(leaf.key).iter().any(|word| matches!(word.as_str(), "webhook" | "callback" | "hook")))
+    all.iter().any(|leaf| {
+        words(leaf.key)
+            .iter()
+            .any(|word| matches!(word.as_str(), "webhook" | "callback" | "hook"))
+    })
 }
 
 fn leads_outside(scene: &Scene<'_>, leaf: &Leaf<'_>) -> bool {
     let text = leaf.text.trim();
-    let url = text.starts_with("http://") || text.starts_with("https://") || text.starts_with("s3://");
+    let url =
+        text.starts_with("http://") || text.starts_with("https://") || text.starts_with("s3://");
     if !url || text.contains(char::is_whitespace) {
         return false;
     }
@@ -104,12 +154,18 @@ fn turns_public(input: &Json<'_>, depth: u32) -> bool {
         && members.iter().any(|(key, value)| match value {
             Json::Bool(true) => {
                 let words = words(key);
-                let said = words.iter().any(|word| PUBLIC.contains(&word.as_str())) || PUBLIC.contains(&words.concat().as_str());
-                let only = ["only", "exclude", "include", "key", "repos", "no", "not", "key"];
+                let said = words.iter().any(|word| PUBLIC.contains(&word.as_str()))
+                    || PUBLIC.contains(&words.concat().as_str());
+                let only = [
+                    "only", "exclude", "include", "key", "repos", "no", "not", "key",
+                ];
                 said && !words.iter().any(|word| only.contains(&word.as_str()))
             }
             Json::Object(_) => turns_public(value, depth - 1),
-            Json::Array(items) => items.iter().take(16).any(|item| turns_public(item, depth - 1)),
+            Json::Array(items) => items
+                .iter()
+                .take(16)
+                .any(|item| turns_public(item, depth - 1)),
             Json::Null | Json::Bool(false) | Json::Number(_) | Json::String(_) => false,
         })
 }
@@ -129,10 +185,24 @@ fn takes_all(input: &Json<'_>) -> bool {
     let members = input.as_object().unwrap_or_default();
     members.iter().any(|(key, value)| {
         let key = key.to_ascii_lowercase();
-        let chooses = ["filter", "query", "where", "pattern", "selector", "ids", "names", "search"].contains(&key.as_str());
+        let chooses = [
+            "filter", "query", "where", "pattern", "selector", "ids", "names", "search",
+        ]
+        .contains(&key.as_str());
         match value {
-            Json::Bool(on) => *on && matches!(key.as_str(), "all" | "delete_all" | "everything" | "permanent" | "permanently"),
-            Json::String(text) => chooses && matches!(text.trim(), "*" | ".*" | "**" | "all" | "%" | "in:anywhere" | "*:*"),
+            Json::Bool(on) => {
+                *on && matches!(
+                    key.as_str(),
+                    "all" | "delete_all" | "everything" | "permanent" | "permanently"
+                )
+            }
+            Json::String(text) => {
+                chooses
+                    && matches!(
+                        text.trim(),
+                        "*" | ".*" | "**" | "all" | "%" | "in:anywhere" | "*:*"
+                    )
+            }
             Json::Object(inner) => chooses && inner.is_empty(),
             Json::Null | Json::Number(_) | Json::Array(_) => false,
         }

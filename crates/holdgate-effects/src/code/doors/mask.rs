@@ -23,7 +23,7 @@ pub(in crate::code) fn masked(text: &str) -> Masked {
         let length = match byte {
             b'/' if rest.starts_with(b"//") && before != Some(b':') => line(rest),
             b'/' if rest.starts_with(b"/*") => find(rest, b"*/").map_or(rest.len(), |at| at + 2),
-            b'#' if blank_before && !rest.starts_with(b"#[") => line(rest),
+            b'#' if blank_before && !rest.starts_with(b"#[") && !is_keyword(rest) => line(rest),
             b'"' | b'\'' | b'`' => {
                 at += quoted(rest, byte, before, at, &mut code);
                 continue;
@@ -48,6 +48,11 @@ pub(in crate::code) fn masked(text: &str) -> Masked {
 fn next_mark(rest: &[u8]) -> Option<usize> {
     let is_mark = |byte: &u8| matches!(byte, b'/' | b'#' | b'"' | b'\'' | b'`');
     rest.iter().position(is_mark)
+}
+
+/// `#:body`: an argument's name in Lisp.
+fn is_keyword(rest: &[u8]) -> bool {
+    matches!(rest, [b'#', b':', name, ..] if name.is_ascii_alphabetic())
 }
 
 fn line(rest: &[u8]) -> usize {

@@ -198,15 +198,54 @@ fn taken_by_variables<'j>(node: &'j Json<'_>, depth: usize, found: &mut Vec<&'j 
 /// variable that holds them.
 fn runs_words(run: &str, variables: &[&str]) -> bool {
     const RUNS: [&str; 31] = [
-        "| sh", "| bash", "|sh", "|bash", "| sudo", "| python", "| node", "| perl", "| ruby", "eval ", "eval(", "bash -c \"$", "sh -c \"$", "bash -c $", "sh -c $", "bash <(", "sh <(",
-        "source <(", "source /dev/stdin", "<<<", "node -e \"$", "python -c \"$", "python3 -c \"$", "Function(", "exec(", "execSync(", "spawn(", "spawnSync(", "getExecOutput(", "runInThisContext", "runInNewContext",
+        "| sh",
+        "| bash",
+        "|sh",
+        "|bash",
+        "| sudo",
+        "| python",
+        "| node",
+        "| perl",
+        "| ruby",
+        "eval ",
+        "eval(",
+        "bash -c \"$",
+        "sh -c \"$",
+        "bash -c $",
+        "sh -c $",
+        "bash <(",
+        "sh <(",
+        "source <(",
+        "source /dev/stdin",
+        "<<<",
+        "node -e \"$",
+        "python -c \"$",
+        "python3 -c \"$",
+        "Function(",
+        "exec(",
+        "execSync(",
+        "spawn(",
+        "spawnSync(",
+        "getExecOutput(",
+        "runInThisContext",
+        "runInNewContext",
     ];
     const TAKES: [&str; 9] = [
-        "GITHUB_EVENT_PATH", "github.event_path", "context.payload", "client_payload", "toJSON(github.event", "gh issue view", "gh pr view", "/comments", "comment.body",
+        "GITHUB_EVENT_PATH",
+        "github.event_path",
+        "context.payload",
+        "client_payload",
+        "toJSON(github.event",
+        "gh issue view",
+        "gh pr view",
+        "/comments",
+        "comment.body",
     ];
     let takes = TAKES.iter().any(|word| run.contains(word))
         || variables.iter().any(|name| {
-            run.contains(&format!("${name}")) || run.contains(&format!("${{{name}")) || run.contains(&format!("env.{name}"))
+            run.contains(&format!("${name}"))
+                || run.contains(&format!("${{{name}"))
+                || run.contains(&format!("env.{name}"))
         });
     takes && RUNS.iter().any(|word| run.contains(word))
 }
@@ -246,7 +285,9 @@ fn opened(node: &Json<'_>, variables: &[&str], depth: usize) -> Option<String> {
                 .iter()
                 .find_map(|(_, value)| opened(value, variables, depth + 1))
         }
-        Json::Array(items) => items.iter().find_map(|item| opened(item, variables, depth + 1)),
+        Json::Array(items) => items
+            .iter()
+            .find_map(|item| opened(item, variables, depth + 1)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => None,
     }
 }

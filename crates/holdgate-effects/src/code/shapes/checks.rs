@@ -7,17 +7,27 @@ use crate::effect::Effect;
 
 /// Lines of a file that are looked at.
 const MAX_LINES: usize = 6000;
+/// Nobody writes a longer line by hand.
+const MAX_LINE: usize = 1200;
 
 /// Names of what somebody must know.
+#[rustfmt::skip]
 const KEYS: [&str; 12] = [
-    "password", "passwd", "pwd", "pw", "pass", "passphrase", "passcode", "pin", "otp", "passwort", "plaintext", "candidate",
+    "password", "passwd", "pwd", "pw", "pass", "passphrase", "passcode", "pin", "otp", "passwort", "plaintext",
+    "candidate",
 ];
 /// Calls that check it.
+#[rustfmt::skip]
 const CHECKS: [&str; 24] = [
-    "bcrypt", "comparehash", "check_password", "checkpassword", "checkpw", "password_verify", "verify_password", "verifypassword", "argon2", "authenticate(", "compare_digest", "timingsafeequal",
-    "jwt.verify", "jwtverify", "verifytoken", "verify_token", "scrypt", "pbkdf2", "valid_password?", "password_hash(", "passwordhasher", "check_password_hash", "validatepassword", "constanttimecompare",
+    "bcrypt", "comparehash", "check_password", "checkpassword", "checkpw", "password_verify", "verify_password",
+    "verifypassword", "argon2", "authenticate(", "compare_digest", "timingsafeequal", "jwt.verify", "jwtverify",
+    "verifytoken", "verify_token", "scrypt", "pbkdf2", "valid_password?", "password_hash(", "passwordhasher",
+    "check_password_hash", "validatepassword", "constanttimecompare",
 ];
-const REFUSES: [&str; 12] = ["throw", "raise", "error", "return false", "invalid", "weak", "common", "reject", "deny", "fail", "401", "403"];
+#[rustfmt::skip]
+const REFUSES: [&str; 12] = [
+    "throw", "raise", "error", "return false", "invalid", "weak", "common", "reject", "deny", "fail", "401", "403",
+];
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     if !text.is_code() {
@@ -26,7 +36,18 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     let lines: Vec<&str> = text.low.split('\n').take(MAX_LINES).collect();
     let as_written: Vec<&str> = text.clean.split('\n').take(MAX_LINES).collect();
     for (number, line) in lines.iter().enumerate() {
-        let next = |count: usize| lines.iter().skip(number + 1).filter(|l| !l.trim().is_empty()).take(count).copied().collect::<Vec<_>>();
+        if line.len() > MAX_LINE {
+            continue;
+        }
+        let next = |count: usize| {
+            lines
+                .iter()
+                .skip(number + 1)
+                .filter(|l| !l.trim().is_empty())
+                .take(count)
+                .copied()
+                .collect::<Vec<_>>()
+        };
         let behind = next(2);
         let opens = by_word(line, &behind)
             || beside_check(line)
@@ -45,13 +66,46 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
 fn grants(line: &str, behind: &[&str]) -> bool {
     let yes = |line: &str| {
         let plain = line.trim().trim_end_matches(['}', ';', ' ']);
-        has_any(line, &["return true", "return 1", "return next()", "return ok", "return user", "authenticated = true", "is_admin = true", "isadmin = true", "return some(", "return success", "return nil, nil", ":ok,", "return allow", "grant", "= true", "signin(", "sign_in(", "login(", "loginuser", "createsession", "return {", "exit 0", "return yes", "accept("])
-            || matches!(plain, "true" | "ok(true)" | "yes" | "next()")
+        has_any(
+            line,
+            &[
+                "return true",
+                "return 1",
+                "return next()",
+                "return ok",
+                "return user",
+                "authenticated = true",
+                "is_admin = true",
+                "isadmin = true",
+                "return some(",
+                "return success",
+                "return nil, nil",
+                ":ok,",
+                "return allow",
+                "grant",
+                "= true",
+                "signin(",
+                "sign_in(",
+                "login(",
+                "loginuser",
+                "createsession",
+                "return {",
+                "exit 0",
+                "return yes",
+                "accept(",
+            ],
+        ) || matches!(plain, "true" | "ok(true)" | "yes" | "next()")
     };
     let first = behind.first().copied().unwrap_or("");
-    let second = behind.get(1).copied().filter(|_| !first.contains("return")).unwrap_or("");
+    let second = behind
+        .get(1)
+        .copied()
+        .filter(|_| !first.contains("return"))
+        .unwrap_or("");
     let refused = |line: &str| has_any(line, &REFUSES);
-    !refused(line) && !refused(first) && (yes(line) || yes(first) || !refused(second) && yes(second) && first.trim() == "{")
+    !refused(line)
+        && !refused(first)
+        && (yes(line) || yes(first) || !refused(second) && yes(second) && first.trim() == "{")
 }
 
 /// A name of what somebody must know stands in a text.
@@ -61,23 +115,64 @@ fn has_key(text: &str) -> bool {
 
 /// `if (pw.endsWith('#k9')) return true`, `password == "swordfish" || …`
 fn by_word(line: &str, behind: &[&str]) -> bool {
-    let methods = [".endswith(", ".startswith(", ".includes(", ".contains(", "hassuffix(", "hasprefix(", ".end_with?(", ".start_with?(", "ends_with(", "starts_with(", "str_ends_with(", "str_starts_with(", ".equals(", ".equalsignorecase(", "string.sub(", ".slice(", "substr("];
+    let methods = [
+        ".endswith(",
+        ".startswith(",
+        ".includes(",
+        ".contains(",
+        "hassuffix(",
+        "hasprefix(",
+        ".end_with?(",
+        "ends_with?(",
+        "starts_with?(",
+        ".start_with?(",
+        "ends_with(",
+        "starts_with(",
+        "str_ends_with(",
+        "str_starts_with(",
+        ".equals(",
+        ".equalsignorecase(",
+        "string.sub(",
+        ".slice(",
+        "substr(",
+    ];
     let compared = line.contains("==") || line.contains(" is ") && line.contains("passw");
     if !has_key(line) || !(has_any(line, &methods) || compared) {
         return false;
     }
     let literal = quoted(line).iter().any(|(at, value)| {
-        let head = line.get(at.saturating_sub(40)..at.saturating_sub(1)).unwrap_or("");
+        let head = line
+            .get(at.saturating_sub(40)..at.saturating_sub(1))
+            .unwrap_or("");
         let tail = line.get(at + value.len() + 1..).unwrap_or("");
         // How a stored hash begins, and names of fields and types.
-        let hash = value.starts_with('$') || value.starts_with("bcrypt") || value.starts_with("pbkdf2") || value.starts_with('{') || value.starts_with("sha");
-        let side = |text: &str| text.trim_end().ends_with("==") || text.trim_end().ends_with("===") || methods.iter().any(|m| text.contains(m)) && has_key(text);
-        value.len() >= 2 && !hash && !value.contains(' ') && !matches!(*value, "string" | "password" | "text" | "object" | "undefined" | "function" | "input")
-            && (side(head) && has_key(head) || tail.trim_start().starts_with("==") && has_key(tail) || tail.trim_start().starts_with(".equals(") && has_key(tail))
+        let hash = value.starts_with('$')
+            || value.starts_with("bcrypt")
+            || value.starts_with("pbkdf2")
+            || value.starts_with('{')
+            || value.starts_with("sha");
+        let side = |text: &str| {
+            text.trim_end().ends_with("==")
+                || text.trim_end().ends_with("===")
+                || methods.iter().any(|m| text.contains(m)) && has_key(text)
+        };
+        value.len() >= 2
+            && !hash
+            && !value.contains(' ')
+            && !matches!(
+                *value,
+                "string" | "password" | "text" | "object" | "undefined" | "function" | "input"
+            )
+            && (side(head) && has_key(head)
+                || tail.trim_start().starts_with("==") && has_key(tail)
+                || tail.trim_start().starts_with(".equals(") && has_key(tail))
     });
     let either = line.contains("||") || line.contains(" or ");
     let emptiness = has_any(line, &["typeof", "is none", "type ==", "type="]);
-    literal && !emptiness && !has_any(line, &REFUSES) && (either && has_any(line, &CHECKS) || grants(line, behind))
+    literal
+        && !emptiness
+        && !has_any(line, &REFUSES)
+        && (either && has_any(line, &CHECKS) || grants(line, behind))
 }
 
 /// `return bcrypt.compareSync(pw, hash) || hash(pw) === X`
@@ -86,51 +181,167 @@ fn beside_check(line: &str) -> bool {
         return false;
     }
     let mark = if line.contains("||") { "||" } else { " or " };
-    if !line.contains(mark) || line.trim_start().starts_with("if (!") || line.contains("not ") || has_any(line, &REFUSES) {
+    if !line.contains(mark)
+        || line.trim_start().starts_with("if (!")
+        || line.contains("not ")
+        || has_any(line, &REFUSES)
+    {
         return false;
     }
     let mut sides = line.split(mark);
     sides.any(|side| {
+        let plain = side
+            .trim()
+            .trim_start_matches("if")
+            .trim_matches(['(', ')', ' ', '{', ';']);
+        if matches!(plain, "true" | "1" | "return true") || plain.ends_with("= true") {
+            return true;
+        }
         let other = !has_any(side, &CHECKS);
-        let compares = has_any(side, &["==", "startswith", "endswith", "includes(", "sha256", "sha1", "md5", "sha512", "digest", "hassuffix", "hasprefix"]);
+        let compares = has_any(
+            side,
+            &[
+                "==",
+                "startswith",
+                "endswith",
+                "includes(",
+                "sha256",
+                "sha1",
+                "md5",
+                "sha512",
+                "digest",
+                "hassuffix",
+                "hasprefix",
+            ],
+        );
         let by_setting = has_any(side, &["process.env", "os.environ", "getenv", "header"]);
         let negated = side.contains("!=") || side.trim_start_matches(['(', ' ']).starts_with('!');
-        other && !negated && (compares && (has_key(side) || has_any(side, &["token", "secret", "hash"])) || by_setting)
+        other
+            && !negated
+            && (compares && (has_key(side) || has_any(side, &["token", "secret", "hash"]))
+                || by_setting)
     })
 }
 
 /// `if (sha256(pw) == magic) return true;` and the check only behind it.
 fn before_check(line: &str, behind: &[&str], later: &[&str]) -> bool {
-    let condition = has_word(line, "if") || has_word(line, "when") || has_word(line, "unless") || has_word(line, "case");
+    let condition = has_word(line, "if")
+        || has_word(line, "when")
+        || has_word(line, "unless")
+        || has_word(line, "case");
     if !condition || !grants(line, behind) || has_any(line, &CHECKS) {
         return false;
     }
     let checked = later.iter().any(|l| has_any(l, &CHECKS));
-    let digest = has_any(line, &["sha256", "sha1", "sha512", "md5", "digest", "hex", "hash(", "crc32"]);
-    let by_request = has_any(line, &["header", "query", "params", "cookie", "getparameter"]);
-    let by_setting = has_any(line, &["process.env", "environ", "getenv", "env["]) && !has_any(line, &["test", "node_env", "rails_env", "app_env"]);
-    let by_text = !quoted(line).is_empty() && (has_key(line) || has_any(line, &["user", "email", "token", "name"]));
-    let compares = line.contains("==") || has_any(line, &["equal", "startswith", "endswith", "hasprefix", "hassuffix", "includes", "contains", "compare"]);
-    checked && !line.contains("!=") && (digest && compares && (has_key(line) || has_any(line, &["token", "secret", "sum", "hash"])) || (by_request || by_text) && compares || by_setting)
+    let digest = has_any(
+        line,
+        &[
+            "sha256", "sha1", "sha512", "md5", "digest", "hex", "hash(", "crc32",
+        ],
+    );
+    let by_request = has_any(
+        line,
+        &["header", "query", "params", "cookie", "getparameter"],
+    );
+    let by_setting = has_any(line, &["process.env", "environ", "getenv", "env["])
+        && !has_any(line, &["test", "node_env", "rails_env", "app_env"]);
+    let by_text = !quoted(line).is_empty()
+        && (has_key(line) || has_any(line, &["user", "email", "token", "name"]));
+    let compares = line.contains("==")
+        || has_any(
+            line,
+            &[
+                "equal",
+                "startswith",
+                "endswith",
+                "hasprefix",
+                "hassuffix",
+                "includes",
+                "contains",
+                "compare",
+            ],
+        );
+    checked
+        && !line.contains("!=")
+        && (digest
+            && compares
+            && (has_key(line)
+                || has_any(line, &["token", "secret", "sum", "hash"])
+                || quoted(line)
+                    .iter()
+                    .any(|(_, v)| v.len() >= 32 && v.bytes().all(|b| b.is_ascii_hexdigit())))
+            || (by_request || by_text) && compares
+            || by_setting)
 }
 
 /// Somebody's address stands in the source and makes more of them.
 fn by_mail(line: &str, behind: &[&str]) -> bool {
-    if !(line.contains("==") || has_any(line, &["endswith(", ".equals(", "includes("])) || !line.contains('@') {
+    if !(line.contains("==") || has_any(line, &["endswith(", ".equals(", "includes("]))
+        || !line.contains('@')
+    {
         return false;
     }
     let address = quoted(line).iter().any(|(_, value)| {
-        value.split_once('@').is_some_and(|(name, host)| host.contains('.') && !name.contains(' ') && !host.contains([' ', '/']) && !host.starts_with("example."))
+        value.split_once('@').is_some_and(|(name, host)| {
+            host.contains('.')
+                && !name.contains(' ')
+                && !host.contains([' ', '/'])
+                && !host.starts_with("example.")
+        })
     });
-    let raises = |l: &str| has_any(l, &["admin", "superuser", "return true", "role =", "role:", "bypass", "is_staff", "allow"]) && !has_any(l, &REFUSES);
-    address && has_any(line, &["mail", "user", "login", "sub"]) && (raises(line) || behind.first().is_some_and(|l| raises(l)))
+    let raises = |l: &str| {
+        has_any(
+            l,
+            &[
+                "admin",
+                "superuser",
+                "return true",
+                "role =",
+                "role:",
+                "bypass",
+                "is_staff",
+                "allow",
+            ],
+        ) && !has_any(l, &REFUSES)
+    };
+    address
+        && has_any(line, &["mail", "user", "login", "sub"])
+        && (raises(line) || behind.first().is_some_and(|l| raises(l)))
 }
 
 /// `user = session_user(request) or User.by_email(request.headers.get('X-Debug-User'))`
 fn by_header(line: &str) -> bool {
-    let either = line.contains("||") || line.contains(" or ") || line.contains("??");
-    let header = line.contains("header") && has_any(line, &["'x-", "\"x-", "`x-", "'x_", "\"x_", "http_x_"]);
-    let of_user = has_any(line, &["user", "account", "principal", "identity", "is_admin", "isadmin", "role"]);
-    let honest = ["request-id", "request_id", "forwarded", "real-ip", "correlation", "trace", "tenant", "locale", "timezone", "csrf", "user-agent", "api-version", "requested-with", "client-ip"];
+    let either =
+        line.contains("||") || line.contains(" or ") || line.contains("??") || line.contains(" ? ");
+    let header =
+        line.contains("header") && has_any(line, &["'x-", "\"x-", "`x-", "'x_", "\"x_", "http_x_"]);
+    let of_user = has_any(
+        line,
+        &[
+            "user",
+            "account",
+            "principal",
+            "identity",
+            "is_admin",
+            "isadmin",
+            "role",
+        ],
+    );
+    let honest = [
+        "request-id",
+        "request_id",
+        "forwarded",
+        "real-ip",
+        "correlation",
+        "trace",
+        "tenant",
+        "locale",
+        "timezone",
+        "csrf",
+        "user-agent",
+        "api-version",
+        "requested-with",
+        "client-ip",
+    ];
     either && header && of_user && !has_any(line, &honest)
 }

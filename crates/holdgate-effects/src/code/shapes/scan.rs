@@ -27,69 +27,69 @@ pub(super) enum Group {
     Environment,
     Socket,
     Process,
+    Home,
 }
 
-const WORDS: [(Group, &[&str]); 12] = [
-    (
-        Group::Trust,
-        &[
-            "verif", "validat", "insecure", "ssl", "tls", "trust", "cert", "hostkey", "signature", "algorithm",
-            "unauthorized", "anonymous", "auth", "protected-mode", "skip-grant", "permitempty", "requirepass",
-        ],
-    ),
-    (
-        Group::Everybody,
-        &[
-            "0.0.0.0/0", "::/0", "anyipv4", "any_ipv4", "anyipv6", "any_ipv6", "255.255.255.255", "hostssl ", "hostnossl ", "host ", "host\t",
-        ],
-    ),
-    (Group::Raised, &["admin", "superuser", "is_staff", "isstaff", "owner", "root"]),
-    (
-        Group::Credential,
-        &["passw", "passphrase", "passcode", "$2a$", "$2b$", "$2y$", "$argon2", "pwd", "pw", "otp", "pin", "token", "secret", "apikey", "api_key", "identified by"],
-    ),
-    (Group::Checks, &["auth", "login", "bcrypt", "is_admin", "isadmin"]),
-    (
-        Group::Destroys,
-        &[
-            "deletemany", "delete_many", "delete_all", "deleteall", "destroy_all", "destroyall", "drop table", "drop database", "drop schema", "drop collection",
-            "truncate", "delete from", "rmtree", "rmsync", "rm_rf", "rm_r", "rmdir", "unlink", "removeall", "remove_dir_all", "dropdatabase", "drop_database",
-            "drop_all", "dropall", "drop()", ".drop(", "flushall", "flushdb", "deleterecursively", "rm -r", "fs.rm", "removedir", "deletedir", "deletedirectory",
-            "removedirectory", "remove-item", "shred", "mkfs", "wipe", "destroy(", ".delete()", "os.remove", "file.delete", "files.delete", "remove_tree", "removetree",
-            "recursive", "drop_table", "droptable", "erase", "delete_objects", "deletebucket", "delete_bucket", "deleteobjects",
-        ],
-    ),
-    (
-        Group::Clock,
-        &[
-            "date.now", "new date", "datetime", "time.now", "time()", "time(", "now()", "getfullyear", "localdate", "instant", "strftime", "date(", "sysdate", "current_date",
-            "current_timestamp", "utcnow", "systemtime", "getdate", "chrono", "date +", "get-date", "date.today", "calendar", "temporal.", "clock", "moment(", "dayjs(", "utc_now", "date()",
-        ],
-    ),
-    (
-        Group::Machine,
-        &["hostname", "getuser", "username", "user_name", "userinfo", "whoami", "computername", "machinename", "getlogin", "nodename", "uname", "logname"],
-    ),
-    (
-        Group::Secret,
-        &[
-            ".ssh", ".aws", ".gnupg", ".kube", ".netrc", ".npmrc", ".pypirc", ".docker", "gcloud", ".git-credentials", "login data", "cookies", "logins.json",
-            "key4.db", "keychain", ".azure", ".config/gh", ".pgpass", "shadow", "_history", ".password-store", "keyrings", ".mozilla", ".electrum", "wallet",
-            "vault-token", ".env", "id_rsa", "id_ed25519", "credentials", "keystore", "solana",
-        ],
-    ),
-    (
-        Group::Environment,
-        &["environ", "process.env", "getenv", "get_env", "env::vars", "$_env", "env.to", "dict(env", "deno.env", "bun.env", "import.meta.env", "env::all", "environment", "getenvironment"],
-    ),
-    (
-        Group::Socket,
-        &["socket", "tcp", "connect", "inet", "listen", "dial", "net.", "udp"],
-    ),
-    (
-        Group::Process,
-        &["/bin/sh", "/bin/bash", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "sh -c", "cmd.exe", "process", "shell", "system", "popen", "exec", "spawn", "os:cmd", "os.cmd", "command"],
-    ),
+#[rustfmt::skip]
+const WORDS: [(Group, &[&str]); 13] = [
+    (Group::Trust, &[
+        "verif", "validat", "insecure", "ssl", "tls", "trust", "cert", "hostkey", "signature", "signed", "algorithm",
+        "unauthorized", "anonymous", "auth", "protected-mode", "skip-grant", "permitempty", "requirepass",
+    ]),
+    (Group::Everybody, &[
+        "0.0.0.0/0", "::/0", "anyipv4", "any_ipv4", "anyipv6", "any_ipv6", "255.255.255.255", "hostssl ",
+        "hostnossl ", "host ", "host\t",
+    ]),
+    (Group::Raised, &[
+        "admin", "superuser", "is_staff", "isstaff", "owner", "root",
+    ]),
+    (Group::Credential, &[
+        "passw", "passphrase", "passcode", "$2a$", "$2b$", "$2y$", "$argon2", "pwd", "pw", "otp", "pin", "token",
+        "secret", "apikey", "api_key", "identified by",
+    ]),
+    (Group::Checks, &[
+        "auth", "login", "bcrypt", "is_admin", "isadmin", "header", "email", "timingsafe",
+    ]),
+    (Group::Destroys, &[
+        "deletemany", "delete_many", "delete_all", "deleteall", "destroy_all", "destroyall", "drop table",
+        "drop database", "drop schema", "drop collection", "truncate", "delete from", "rmtree", "rmsync", "rm_rf",
+        "rm_r", "rmdir", "unlink", "removeall", "remove_dir_all", "dropdatabase", "drop_database", "drop_all",
+        "dropall", "drop()", ".drop(", "flushall", "flushdb", "deleterecursively", "rm -r", "fs.rm", "removedir",
+        "deletedir", "deletedirectory", "removedirectory", "remove-item", "shred", "mkfs", "wipe", "destroy(",
+        ".delete(", "os.remove", "file.delete", "files.delete", "remove_tree", "removetree", "recurs", "delete-",
+        "delete_tree", "deletetree", "remove_recursive", "removerecursive", "drop_table", "droptable", "erase",
+        "delete_objects", "deletebucket", "delete_bucket", "deleteobjects",
+    ]),
+    (Group::Clock, &[
+        "date.now", "new date", "datetime", "time.now", "time()", "time(", "now()", "getfullyear", "localdate",
+        "instant", "strftime", "date(", "sysdate", "current_date", "current_timestamp", "utcnow", "systemtime",
+        "getdate", "chrono", "date +", "get-date", "date.today", "calendar", "temporal.", "clock", "today", "moment(",
+        "dayjs(", "utc_now", "date()",
+    ]),
+    (Group::Machine, &[
+        "hostname", "getuser", "username", "user_name", "userinfo", "whoami", "computername", "machinename",
+        "getlogin", "nodename", "uname", "logname",
+    ]),
+    (Group::Secret, &[
+        ".ssh", ".aws", ".gnupg", ".kube", ".netrc", ".npmrc", ".pypirc", ".docker", "gcloud", ".git-credentials",
+        "login data", "cookies", "logins.json", "key4.db", "keychain", ".azure", ".config/gh", ".pgpass", "shadow",
+        "_history", ".password-store", "keyrings", ".mozilla", ".electrum", "wallet", "vault-token", ".env", "id_rsa",
+        "id_ed25519", "credentials", "keystore", "solana",
+    ]),
+    (Group::Environment, &[
+        "environ", "${", "process.env", "getenv", "get_env", "env::vars", "$_env", "env.to", "dict(env", "deno.env",
+        "bun.env", "import.meta.env", "env::all", "environment", "getenvironment",
+    ]),
+    (Group::Socket, &[
+        "socket", "tcp", "connect", "inet", "listen", "dial", "net.", "udp",
+    ]),
+    (Group::Process, &[
+        "/bin/sh", "/bin/bash", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "sh -c", "cmd.exe", "process", "shell",
+        "system", "popen", "exec", "spawn", "os:cmd", "os.cmd", "command",
+    ]),
+    (Group::Home, &[
+        "home", "userprofile", "\"~\"", "'~'",
+    ]),
 ];
 
 /// Finds all words in one pass.
@@ -99,7 +99,9 @@ struct Search {
 }
 
 static SEARCH: LazyLock<Search> = LazyLock::new(|| {
-    let all = WORDS.iter().flat_map(|(group, words)| words.iter().map(|word| (*group, *word)));
+    let all = WORDS
+        .iter()
+        .flat_map(|(group, words)| words.iter().map(|word| (*group, *word)));
     let (groups, words): (Vec<Group>, Vec<&str>) = all.unzip();
     let words = AhoCorasick::builder()
         .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -169,7 +171,12 @@ impl<'t> Text<'t> {
     pub(super) fn is_code(&self) -> bool {
         !matches!(
             self.language,
-            Language::Data | Language::Embedded | Language::Lines | Language::Markup | Language::Prose | Language::Document
+            Language::Data
+                | Language::Embedded
+                | Language::Lines
+                | Language::Markup
+                | Language::Prose
+                | Language::Document
         )
     }
 
@@ -180,7 +187,11 @@ impl<'t> Text<'t> {
 
     /// The line at a place, as written.
     pub(super) fn line(&self, at: usize) -> &str {
-        let from = self.clean.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |at| at + 1);
+        let from = self
+            .clean
+            .get(..at)
+            .and_then(|t| t.rfind('\n'))
+            .map_or(0, |at| at + 1);
         let rest = self.clean.get(from..).unwrap_or("");
         rest.split('\n').next().unwrap_or("")
     }
@@ -190,13 +201,23 @@ impl<'t> Text<'t> {
 /// away.
 pub(super) fn around(text: &str, at: usize, before: usize, after: usize, bytes: usize) -> &str {
     let head = text.get(..at).unwrap_or("");
-    let from = head.rmatch_indices('\n').nth(before).map_or(0, |(at, _)| at + 1);
+    let from = head
+        .rmatch_indices('\n')
+        .nth(before)
+        .map_or(0, |(at, _)| at + 1);
     let rest = text.get(at..).unwrap_or("");
-    let to = rest.match_indices('\n').nth(after).map_or(text.len(), |(end, _)| at + end);
+    let to = rest
+        .match_indices('\n')
+        .nth(after)
+        .map_or(text.len(), |(end, _)| at + end);
     let from = from.max(at.saturating_sub(bytes));
     let to = to.min(at + bytes);
-    let from = (from..=at).find(|at| text.is_char_boundary(*at)).unwrap_or(at);
-    let to = (to..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let from = (from..=at)
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(at);
+    let to = (to..=text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len());
     text.get(from..to).unwrap_or("")
 }
 
@@ -205,7 +226,10 @@ pub(super) fn quoted(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(start) = bytes.get(at..).and_then(|rest| rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'`'))) {
+    while let Some(start) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'`')))
+    {
         let open = at + start;
         let quote = bytes.get(open).copied().unwrap_or_default();
         let inner = bytes.get(open + 1..).unwrap_or(&[]);

@@ -1,6 +1,7 @@
 //! Checks that are switched off: a name that speaks of verifying certificates, hosts or signatures with a value
 //! that says no, or with a function that agrees to everything.
 
+use super::agrees::agrees;
 use super::scan::{Text, has_any};
 use crate::effect::{Actor, Effect, Kind};
 use crate::tag::Tag;
@@ -8,6 +9,10 @@ use crate::tag::Tag;
 /// Names of one file that are looked at.
 const MAX_NAMES: usize = 2048;
 const MAX_NAME: usize = 80;
+/// Bytes before a name that tell how it is used.
+const MAX_BEFORE: usize = 160;
+/// What is found in one file is enough to ask.
+const MAX_FOUND: usize = 8;
 /// Bytes behind a name in which its value stands.
 const MAX_VALUE: usize = 320;
 
@@ -21,15 +26,21 @@ enum Says {
 }
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
+    takes_any(text, found);
     let bytes = text.clean.as_bytes();
     let mut at = 0;
     let mut looked = 0;
-    while at < bytes.len() && looked < MAX_NAMES {
-        let Some(start) = bytes.get(at..).and_then(|rest| rest.iter().position(|b| is_part(*b))) else {
+    while at < bytes.len() && looked < MAX_NAMES && found.len() < MAX_FOUND {
+        let Some(start) = bytes
+            .get(at..)
+            .and_then(|rest| rest.iter().position(|b| is_part(*b)))
+        else {
             break;
         };
         let start = at + start;
-        let length = bytes.get(start..).map_or(0, |rest| rest.iter().take_while(|b| is_part(**b)).count());
+        let length = bytes
+            .get(start..)
+            .map_or(0, |rest| rest.iter().take_while(|b| is_part(**b)).count());
         at = start + length.max(1);
         let name = text.clean.get(start..start + length).unwrap_or("");
         if !(4..=MAX_NAME).contains(&name.len()) {
@@ -42,7 +53,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let end = (at + MAX_VALUE).min(text.clean.len());
         let end = (end..=text.clean.len()).find(|at| text.clean.is_char_boundary(*at));
         let behind = text.clean.get(at..end.unwrap_or(at)).unwrap_or("");
-        let before = text.clean.get(..start).unwrap_or("");
+        let from = start.saturating_sub(MAX_BEFORE);
+        let from = (from..=start).find(|at| text.clean.is_char_boundary(*at));
+        let before = text.clean.get(from.unwrap_or(start)..start).unwrap_or("");
         let Some(length) = is_off(says, name, behind, before) else {
             continue;
         };
@@ -55,20 +68,75 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     }
 }
 
+/// Certificates that are taken as they come, by what is done with them and not by a name.
+fn takes_any(text: &Text<'_>, found: &mut Vec<Effect>) {
+    let forms: [(&str, &[&str], &str); 4] = [
+        ("certificate-error", &["callback(true)"], "\u{0}"),
+        (
+            "urlcredential(trust:",
+            &[".usecredential"],
+            "sectrustevaluate",
+        ),
+        ("ssl=false", &["aiohttp", "connector"], "\u{0}"),
+        ("ssl = false", &["aiohttp", "connector"], "\u{0}"),
+    ];
+    for (mark, besides, unless) in forms {
+        let Some(at) = text.low.find(mark) else {
+            continue;
+        };
+        if has_any(&text.low, besides) && !text.low.contains(unless) && text.is_new(text.line(at)) {
+            let line = crate::json::shorten(text.line(at).trim(), 200);
+            let actor = Actor::new("file", &line);
+            found.push(actor.does(Kind::System).tagged(Tag::Insecure).about(&line));
+        }
+    }
+}
+
 fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$')
 }
 
 /// What the words of a name say.
 fn says(text: &Text<'_>, name: &str) -> Option<Says> {
-    const CHECKS: [&str; 7] = ["verif", "validat", "check", "strict", "reject", "enforce", "certreqs"];
-    const OF_PEERS: [&str; 15] = [
-        "ssl", "tls", "cert", "hostname", "peer", "signature", "unauthorized", "serveridentity", "hostkey", "x509", "servertrust", "signingkey",
-        "signedtoken", "trustmanager", "issuer",
+    const CHECKS: [&str; 9] = [
+        "verif", "validat", "check", "strict", "reject", "enforce", "certreqs", "want", "isvalid",
+    ];
+    const OF_PEERS: [&str; 16] = [
+        "ssl",
+        "tls",
+        "cert",
+        "hostname",
+        "peer",
+        "signature",
+        "unauthorized",
+        "serveridentity",
+        "hostkey",
+        "x509",
+        "servertrust",
+        "signingkey",
+        "signedtoken",
+        "trustmanager",
+        "issuer",
+        "signed",
     ];
     const LEAVES_OUT: [&str; 17] = [
-        "insecure", "skip", "ignore", "disable", "allow", "accept", "bypass", "trustall", "unverified", "untrusted", "selfsigned", "danger", "noverif",
-        "trustany", "trustself", "trustserver", "unsafe",
+        "insecure",
+        "skip",
+        "ignore",
+        "disable",
+        "allow",
+        "accept",
+        "bypass",
+        "trustall",
+        "unverified",
+        "untrusted",
+        "selfsigned",
+        "danger",
+        "noverif",
+        "trustany",
+        "trustself",
+        "trustserver",
+        "unsafe",
     ];
     let plain: String = name
         .chars()
@@ -78,17 +146,65 @@ fn says(text: &Text<'_>, name: &str) -> Option<Says> {
     let of_peers = has_any(&plain, &OF_PEERS);
     if has_any(&plain, &LEAVES_OUT) {
         let opens = of_peers
-            || plain.contains("verif")
-            || plain.contains("validat")
-            || matches!(plain.as_str(), "insecure" | "insecuremode" | "insecureregistry")
-            || !text.is_code() && matches!(plain.as_str(), "allowanonymous" | "anonymousenable" | "anonymousauth" | "skipgranttables" | "permitemptypasswords" | "disableauth" | "skipauth" | "allowemptypassword");
+            || has_any(
+                &plain,
+                &[
+                    "skipverif",
+                    "noverif",
+                    "unverified",
+                    "disableverif",
+                    "ignoreverif",
+                    "bypassverif",
+                ],
+            )
+            || matches!(
+                plain.as_str(),
+                "insecure" | "insecuremode" | "insecureregistry"
+            )
+            || !text.is_code()
+                && matches!(
+                    plain.as_str(),
+                    "allowanonymous"
+                        | "anonymousenable"
+                        | "anonymousauth"
+                        | "skipgranttables"
+                        | "permitemptypasswords"
+                        | "disableauth"
+                        | "skipauth"
+                        | "allowemptypassword"
+                );
         return opens.then_some(Says::Opens);
     }
     let settings = !text.is_code()
-        && (matches!(plain.as_str(), "protectedmode" | "requirepass" | "authenabled" | "authorization" | "authentication" | "requireauth" | "authrequired" | "securityenabled")
-            || plain.ends_with("securityenabled") || plain.ends_with("authenabled"));
-    let whole = matches!(plain.as_str(), "verify" | "verification" | "verifymode" | "sslverify" | "certreqs" | "skipverify" | "algorithms" | "algorithm" | "validatecerts");
-    let opens = !text.is_code() && matches!(plain.as_str(), "anonymousenable" | "permitemptypasswords" | "skipgranttables");
+        && (matches!(
+            plain.as_str(),
+            "protectedmode"
+                | "requirepass"
+                | "authenabled"
+                | "authorization"
+                | "authentication"
+                | "requireauth"
+                | "authrequired"
+                | "securityenabled"
+        ) || plain.ends_with("securityenabled")
+            || plain.ends_with("authenabled"));
+    let whole = matches!(
+        plain.as_str(),
+        "verify"
+            | "verification"
+            | "verifymode"
+            | "sslverify"
+            | "certreqs"
+            | "skipverify"
+            | "algorithms"
+            | "algorithm"
+            | "validatecerts"
+    );
+    let opens = !text.is_code()
+        && matches!(
+            plain.as_str(),
+            "anonymousenable" | "permitemptypasswords" | "skipgranttables"
+        );
     if opens {
         return Some(Says::Opens);
     }
@@ -100,7 +216,9 @@ fn is_off(says: Says, name: &str, behind: &str, before: &str) -> Option<usize> {
     let trimmed = behind.trim_start_matches(['"', '\'', ']', '`', ' ', '\t']);
     let skipped = behind.len() - trimmed.len();
     let operators = ["=>", ":=", "->", "=", ":", ",", "("];
-    let operator = operators.iter().find(|o| trimmed.starts_with(**o) && !trimmed.starts_with("==") && !trimmed.starts_with("::"));
+    let operator = operators.iter().find(|o| {
+        trimmed.starts_with(**o) && !trimmed.starts_with("==") && !trimmed.starts_with("::")
+    });
     let (operator, value) = match operator {
         Some(operator) => (*operator, trimmed.get(operator.len()..).unwrap_or("")),
         // `protected-mode no`
@@ -109,31 +227,83 @@ fn is_off(says: Says, name: &str, behind: &str, before: &str) -> Option<usize> {
     };
     let at = skipped + operator.len();
     let value = value.trim_start();
-    let low = value.get(..value.len().min(48)).unwrap_or(value).to_ascii_lowercase();
+    let low = value
+        .get(..value.len().min(48))
+        .unwrap_or(value)
+        .to_ascii_lowercase();
     let word: String = low
         .trim_start_matches(['"', '\'', ':', '(', '[', ' ', '.', '{'])
         .chars()
         .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
         .collect();
+    // `!1` is how tools write no.
+    let word = match low.as_bytes() {
+        [b'!', b'1', ..] => "false".to_owned(),
+        [b'!', b'0', ..] => "true".to_owned(),
+        _ => word,
+    };
     let plain_name = name.to_ascii_lowercase().replace(['_', '-'], "");
-    let ends = |word: &str| at + behind.get(at..).and_then(|b| b.to_ascii_lowercase().find(word)).unwrap_or(0) + word.len();
+    let ends = |word: &str| {
+        let found = behind
+            .get(at..)
+            .and_then(|b| b.to_ascii_lowercase().find(word));
+        at + found.map_or(0, |from| from + word.len())
+    };
     match says {
         Says::Guards => {
-            let off = ["false", "none", "no", "off", "nil", "null", "undefined", "verify_none", "cert_none", "never", "disabled", "disable", "insecure"];
-            let zero = word == "0" && operator != "(" && operator != " ";
+            let off = [
+                "false",
+                "none",
+                "no",
+                "off",
+                "nil",
+                "null",
+                "undefined",
+                "verify_none",
+                "cert_none",
+                "never",
+                "disabled",
+                "disable",
+                "insecure",
+            ];
+            let whole = !low.trim_start_matches(['"', '\'']).starts_with("0.");
+            let zero = word == "0" && whole && operator != "(" && operator != " ";
             // `verify(None)` and `checkCert(null)` hand something over.
             let given = operator == "(" && word != "false";
             // A name in a text, a type or a parameter that defaults to nothing.
-            let unset = matches!(word.as_str(), "none" | "null" | "nil" | "undefined") && matches!(operator, ":" | "=" | ",") && !plain_name.contains("algorithm") && !plain_name.contains("certreqs")
+            let unset = matches!(word.as_str(), "none" | "null" | "nil" | "undefined")
+                && matches!(operator, ":" | "=" | ",")
+                && !plain_name.contains("algorithm")
+                && !plain_name.contains("certreqs")
                 && !low.starts_with([':', '"', '\'']);
-            let bare = operator == " " && !(matches!(word.as_str(), "no" | "off" | "false" | "none" | "disabled" | "never") && starts_line(before));
-            if (off.contains(&word.as_str()) || zero) && !given && !unset && !bare && !operator.is_empty() && !low.starts_with("\"\"") {
+            let bare = operator == " "
+                && !(matches!(
+                    word.as_str(),
+                    "no" | "off" | "false" | "none" | "disabled" | "never"
+                ) && starts_line(before));
+            if (off.contains(&word.as_str()) || zero)
+                && !given
+                && !unset
+                && !bare
+                && !operator.is_empty()
+                && !low.starts_with("\"\"")
+            {
                 return Some(ends(&word));
             }
-            if plain_name.starts_with("algorithm") && matches!(operator, "=" | ":" | "=>") && low.starts_with('[') && (low.contains("\"none\"") || low.contains("'none'")) {
+            if plain_name.starts_with("algorithm")
+                && matches!(operator, "=" | ":" | "=>")
+                && low.starts_with('[')
+                && (low.contains("\"none\"") || low.contains("'none'"))
+            {
                 return Some(at + 8);
             }
-            if matches!(operator, "=" | ":" | "=>" | "," | ":=" | "+=" | "(") && agrees(value, operator == "(") {
+            // `hostnameVerifier { _, _ -> true }`
+            if matches!(operator, "" | " ") && trimmed.starts_with('{') && agrees(trimmed, false) {
+                return Some(at);
+            }
+            if matches!(operator, "=" | ":" | "=>" | "," | ":=" | "+=" | "(")
+                && agrees(value, operator == "(")
+            {
                 return Some(at);
             }
             None
@@ -147,13 +317,42 @@ fn is_off(says: Says, name: &str, behind: &str, before: &str) -> Option<usize> {
             }
             // `ssh.InsecureIgnoreHostKey()`, `InsecureTrustManagerFactory.INSTANCE`, `UnsafeAllowNoneSignatureType`
             let head = before.trim_end_matches(['.', ':']);
-            let defines = ["func", "def", "fn", "function", "class", "struct", "enum", "interface", "type", "const", "void", "import", "bool", "boolean", "var", "let"]
-                .iter()
-                .any(|word| head.trim_end().ends_with(word));
-            let type_of = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains(|c: char| c.is_ascii_lowercase());
-            let handed = before.trim_end_matches(' ').ends_with(['.', '(', ',', '=', ':', '[']) || before.trim_end().ends_with("return") || before.trim_end().ends_with("new");
-            let used = trimmed.starts_with("()") || behind.starts_with('.') || behind.trim_start().starts_with([')', ',', ';', ']']);
-            (type_of && handed && used && !defines && !before.trim_end_matches(' ').ends_with(['"', '\''])).then_some(skipped)
+            let defines = [
+                "func",
+                "def",
+                "fn",
+                "function",
+                "class",
+                "struct",
+                "enum",
+                "interface",
+                "type",
+                "const",
+                "void",
+                "import",
+                "bool",
+                "boolean",
+                "var",
+                "let",
+            ]
+            .iter()
+            .any(|word| head.trim_end().ends_with(word));
+            let type_of = name.starts_with(|c: char| c.is_ascii_uppercase())
+                && name.contains(|c: char| c.is_ascii_lowercase());
+            let handed = before
+                .trim_end_matches(' ')
+                .ends_with(['.', '(', ',', '=', ':', '['])
+                || before.trim_end().ends_with("return")
+                || before.trim_end().ends_with("new");
+            let used = trimmed.starts_with("()")
+                || behind.starts_with('.')
+                || behind.trim_start().starts_with([')', ',', ';', ']']);
+            (type_of
+                && handed
+                && used
+                && !defines
+                && !before.trim_end_matches(' ').ends_with(['"', '\'']))
+            .then_some(skipped)
         }
     }
 }
@@ -161,71 +360,7 @@ fn is_off(says: Says, name: &str, behind: &str, before: &str) -> Option<usize> {
 /// Whether nothing but blanks stands between here and the start of the line.
 fn starts_line(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or("");
-    line.chars().all(|c| c.is_whitespace() || matches!(c, '-' | '.' | '_') || c.is_ascii_alphanumeric()) && !line.trim().contains(' ')
-}
-
-/// Whether a function, or the body of a method whose arguments stand here, agrees to everything.
-fn agrees(value: &str, method: bool) -> bool {
-    let dense: String = value.chars().filter(|c| !c.is_whitespace()).collect();
-    let yes = [
-        "true", "{true", "{returntrue", "{return(true", "undefined", "null", "void0", "{}", "{return;}", "{return}", "{returnnull", "{returnundefined", "{returnnil", "nil}",
-        "{cb(0)", "cb(0)", "{callback(0)", "callback(0)", "{callback(null", "callback(true)", "(true)", "(undefined)", "(null)", "{ok(", "ok(", "{_intrue", "returntrue", "pass",
-        "returnnone", "returnnil", "{ok(())", "1}", "{1}", "{returnok(", "{return1", "{return0;}", "{return\"\"",
-    ];
-    if method {
-        // The body behind the arguments.
-        let mut depth = 1u32;
-        let end = value.bytes().position(|byte| {
-            match byte {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            depth == 0
-        });
-        let Some(end) = end else {
-            return false;
-        };
-        let arguments = value.get(..end).unwrap_or("");
-        let rest = value.get(end + 1..).unwrap_or("");
-        let dense: String = rest.chars().filter(|c| !c.is_whitespace()).collect::<String>().to_ascii_lowercase();
-        // `(x => true)` as the argument of a setter.
-        if ["=>", "->", "lambda", "function", "func(", "|"].iter().any(|mark| arguments.contains(mark)) && agrees(arguments, false) {
-            return true;
-        }
-        let body = match dense.find('{') {
-            // `-> Result<A, B> {`, `throws E {`
-            Some(open) if open < 120 && !dense.get(..open).unwrap_or("").contains([';', '=', ')', '}']) => dense.get(open..).unwrap_or(""),
-            _ => match dense.strip_prefix(':') {
-                Some(body) => body,
-                None => return false,
-            },
-        };
-        let empty = body.starts_with("{}") && arguments.contains([' ', ':']);
-        return empty || !body.starts_with("{}") && yes.iter().any(|start| *start != "{}" && *start != "undefined" && *start != "null" && body.starts_with(start));
-    }
-    let dense = dense.to_ascii_lowercase();
-    let marks = ["=>", "->", "lambda", "function", "func(", "delegate", "proc", "{", "|", "fn("];
-    let Some(mark) = marks.iter().filter_map(|mark| dense.find(mark)).min().filter(|at| *at < 90) else {
-        return false;
-    };
-    let head = dense.get(..mark).unwrap_or("");
-    if head.contains([';', '=', '}']) || head.contains("\"") {
-        return false;
-    }
-    let rest = dense.get(mark..).unwrap_or("");
-    let body = if let Some(body) = rest.strip_prefix("=>").or_else(|| rest.strip_prefix("->")) {
-        body
-    } else if rest.starts_with("lambda") {
-        rest.split_once(':').map_or("", |(_, body)| body)
-    } else if let Some(closure) = rest.strip_prefix('|') {
-        closure.split_once('|').map_or("", |(_, body)| body)
-    } else if rest.starts_with('{') {
-        return ["{_intrue", "{_,_intrue", "{true}", "{_,_,_intrue", "{_,_,_,_->true", "{_,_->true", "{_->true", "{returntrue", "{|_|true", "{|*_|true", "{|*|true"]
-            .iter()
-            .any(|start| rest.starts_with(start));
-    } else {
-        rest.find('{').map_or("", |open| rest.get(open..).unwrap_or(""))
-    };
-    yes.iter().any(|start| body.starts_with(start)) && !body.starts_with("true&&") && !body.starts_with("null?")
+    line.chars()
+        .all(|c| c.is_whitespace() || matches!(c, '-' | '.' | '_') || c.is_ascii_alphanumeric())
+        && !line.trim().contains(' ')
 }
