@@ -5,13 +5,23 @@ use super::argument::role_of;
 use super::role::Role;
 use super::units::Run;
 use super::{Call, args};
-use crate::language::programs::base_name;
+use crate::language::programs::{self, base_name};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 
 /// Words behind which a command line stands.
 const MARKS: [&str; 7] = ["--", "exec", "x", "run", "do", "execute", "e"];
+/// Programs that run, delete, send or give power: a word that nothing marks must be one of them. Names of
+/// others are ordinary words as well.
+#[rustfmt::skip]
+const ACTS: [&str; 38] = [
+    "docker", "podman", "nerdctl", "doas", "pkexec", "crontab", "systemctl", "launchctl", "psql",
+    "mysql", "mongosh", "redis-cli", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "git",
+    "rsync", "rclone", "ssh-import-id", "ssh-copy-id", "truncate", "insmod", "modprobe", "claude",
+    "codex", "gemini", "aider", "opencode", "dropdb", "mkfs.ext4", "wipefs", "unlink", "chroot",
+    "nsenter", "gh",
+];
 /// Command lines of one call that nothing marks.
 const MAX_TRIED: usize = 3;
 /// Words between a program's name and the `--` before its arguments: `proto run node 20 -- x.js`.
@@ -60,7 +70,9 @@ pub(super) fn within(
             scene.apart(|scene| scene.argv(&words, call.stdin))?;
             return Ok(());
         }
-        if rest.len() > 1 && tried < MAX_TRIED {
+        // The first word is a sub-command.
+        let acts = programs::is_telling(&word.text) || ACTS.contains(&base_name(&word.text));
+        if at > 1 && acts && rest.len() > 1 && tried < MAX_TRIED {
             tried += 1;
             maybe(scene, rest)?;
         }

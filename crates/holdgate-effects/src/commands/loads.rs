@@ -11,12 +11,34 @@ use crate::value::{Origins, Value};
 const MAX_WORDS: usize = 64;
 /// Words in the name of an option that loads code.
 const LOADS: [&str; 17] = [
-    "plugin", "plugins", "fplugin", "load", "loadmodule", "module", "preload", "engine", "provider",
-    "extension", "extensions", "require", "javaagent", "agentpath", "agentlib", "import", "library",
+    "plugin",
+    "plugins",
+    "fplugin",
+    "load",
+    "loadmodule",
+    "module",
+    "preload",
+    "engine",
+    "provider",
+    "extension",
+    "extensions",
+    "require",
+    "javaagent",
+    "agentpath",
+    "agentlib",
+    "import",
+    "library",
 ];
 /// Options of programs that run containers.
 const CONTAINER: [&str; 9] = [
-    "--privileged", "-v ", "--volume", "--mount", "--cap-add", "--pid", "--device", "--security-opt",
+    "--privileged",
+    "-v ",
+    "--volume",
+    "--mount",
+    "--cap-add",
+    "--pid",
+    "--device",
+    "--security-opt",
     "--userns",
 ];
 /// What follows the name of a library or module where it is left out.
@@ -28,9 +50,45 @@ const ENDINGS: [&str; 14] = [
 const BINARY: [&str; 8] = ["so", "dylib", "dll", "jar", "node", "wasm", "pyd", "vsix"];
 /// Programs that look at files, move them or send them.
 const HANDLES: [&str; 40] = [
-    "cat", "ls", "file", "stat", "cp", "mv", "ln", "rm", "chmod", "chown", "sha256sum", "sha1sum", "md5sum",
-    "shasum", "cmp", "diff", "nm", "objdump", "readelf", "strings", "hexdump", "xxd", "unzip", "zip", "tar",
-    "gzip", "du", "wc", "head", "tail", "echo", "test", "curl", "wget", "grep", "rg", "git", "install", "gpg",
+    "cat",
+    "ls",
+    "file",
+    "stat",
+    "cp",
+    "mv",
+    "ln",
+    "rm",
+    "chmod",
+    "chown",
+    "sha256sum",
+    "sha1sum",
+    "md5sum",
+    "shasum",
+    "cmp",
+    "diff",
+    "nm",
+    "objdump",
+    "readelf",
+    "strings",
+    "hexdump",
+    "xxd",
+    "unzip",
+    "zip",
+    "tar",
+    "gzip",
+    "du",
+    "wc",
+    "head",
+    "tail",
+    "echo",
+    "test",
+    "curl",
+    "wget",
+    "grep",
+    "rg",
+    "git",
+    "install",
+    "gpg",
     "cosign",
 ];
 
@@ -56,7 +114,7 @@ pub(super) fn by_names(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) ->
         if !name.is_empty() {
             mounts(scene, actor, name, value)?;
         }
-        options_of_containers(scene, call, name, value)?;
+        options_of_containers(scene, name, value)?;
         if may_load {
             loads(scene, actor, name, value)?;
         }
@@ -66,17 +124,24 @@ pub(super) fn by_names(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) ->
 
 /// `-r./x`, `-Mx`, `-I.`: a letter, and its value.
 fn attached(text: &str) -> Option<(&str, &str)> {
-    let rest = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+    let rest = text
+        .strip_prefix('-')
+        .filter(|rest| !rest.starts_with('-'))?;
     let (_, value) = rest.split_at_checked(1)?;
-    text.get(..2).filter(|_| value.len() > 1).map(|name| (name, value))
+    text.get(..2)
+        .filter(|_| !value.is_empty())
+        .map(|name| (name, value))
 }
 
 /// `--docker-volumes /:/h`, `--mount type=bind,source=/,target=/h` of a program that is none for containers.
 fn mounts(scene: &mut Scene<'_>, actor: &Actor, name: &str, value: &Value) -> Fueled {
     let text = value.text.as_str();
     let named = name == "-v"
-        || ["volume", "mount", "bind"].iter().any(|word| name.starts_with("--") && name.contains(word));
-    let is_mount = text.starts_with(['/', '~']) && text.contains(':') || text.starts_with("type=bind");
+        || ["volume", "mount", "bind"]
+            .iter()
+            .any(|word| name.starts_with("--") && name.contains(word));
+    let is_mount =
+        text.starts_with(['/', '~']) && text.contains(':') || text.starts_with("type=bind");
     if !named || !is_mount || text.contains("://") || path::container_mount(text).is_none() {
         return Ok(());
     }
@@ -84,21 +149,19 @@ fn mounts(scene: &mut Scene<'_>, actor: &Actor, name: &str, value: &Value) -> Fu
 }
 
 /// `--container-options '--privileged -v /:/h'`
-fn options_of_containers(
-    scene: &mut Scene<'_>,
-    call: &Call<'_>,
-    name: &str,
-    value: &Value,
-) -> Fueled {
+fn options_of_containers(scene: &mut Scene<'_>, name: &str, value: &Value) -> Fueled {
     let text = value.text.trim();
     let given = text.starts_with('-') && CONTAINER.iter().any(|option| text.contains(option));
     // `-c '--x'` is code.
     if !given || name.len() < 4 || !name.starts_with('-') && !text.contains(' ') {
         return Ok(());
     }
-    let _ = call;
     let mut words = vec![Value::known("docker"), Value::known("run")];
-    words.extend(text.split_whitespace().take(MAX_WORDS).map(|word| value.map(word)));
+    words.extend(
+        text.split_whitespace()
+            .take(MAX_WORDS)
+            .map(|word| value.map(word)),
+    );
     words.push(Value::known("alpine"));
     scene.argv(&words, None).map(drop)
 }
@@ -111,8 +174,15 @@ fn loads(scene: &mut Scene<'_>, actor: &Actor, name: &str, value: &Value) -> Fue
             .split(|c: char| !c.is_ascii_alphanumeric())
             .any(|part| LOADS.contains(&part));
     let ends = |c: char| c.is_whitespace() || "=:,;'\"()".contains(c);
-    for part in value.text.split(ends).filter(|part| part.len() > 1).take(32) {
-        let by_ending = part.rsplit_once('.').is_some_and(|(_, end)| BINARY.contains(&end));
+    for part in value
+        .text
+        .split(ends)
+        .filter(|part| !part.is_empty())
+        .take(32)
+    {
+        let by_ending = part
+            .rsplit_once('.')
+            .is_some_and(|(_, end)| BINARY.contains(&end));
         // `load_module x.so;` is one text.
         if !named && !by_ending {
             continue;
@@ -129,6 +199,9 @@ pub(super) fn fetched(scene: &Scene<'_>, path: &Value) -> Option<Value> {
     ENDINGS.iter().find_map(|ending| {
         let path = path.map(format!("{}{ending}", path.text));
         let content = scene.files.get(&scene.place(&path).text)?;
-        content.origins.any(Origins::FETCHED).then(|| content.clone())
+        content
+            .origins
+            .any(Origins::FETCHED)
+            .then(|| content.clone())
     })
 }

@@ -192,7 +192,9 @@ fn loads(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let dot = dot.filter_map(|line| line.strip_prefix(".load "));
     let dot = dot.filter_map(|rest| rest.split_whitespace().next());
     let quoted = value.text.split('\'').skip(1).step_by(2);
-    let named = dot.chain(quoted).filter(|name| !name.contains(char::is_whitespace));
+    let named = dot
+        .chain(quoted)
+        .filter(|name| !name.contains(char::is_whitespace));
     for name in named.take(16) {
         let path = value.map(name.trim_matches(['"', '\'']));
         if path.text.contains("://") {
@@ -221,7 +223,12 @@ fn loads(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
 /// Commands of a client that put another database in the place of this one, or leave nothing of it.
 fn resets(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
     let lower = value.text.to_ascii_lowercase();
-    let marks = [".restore", "reset_database", "writable_schema", ".open --new"];
+    let marks = [
+        ".restore",
+        "reset_database",
+        "writable_schema",
+        ".open --new",
+    ];
     if !marks.iter().any(|mark| lower.contains(mark)) {
         return Ok(());
     }
@@ -336,7 +343,14 @@ fn tags_of(statement: &str) -> Vec<Tag> {
 fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["dropdatabase", ".drop(", "flushall", "flushdb"]) {
+    if has(&[
+        "dropdatabase",
+        ".drop(",
+        "flushall",
+        "flushdb",
+        "shutdown nosave",
+        "reload nosave",
+    ]) {
         tags.push(Tag::Drop);
     }
     // `db["dropDatabase"]()`

@@ -56,10 +56,36 @@ const POWERS: [&str; 22] = [
 ];
 /// What rights are given to, or in.
 const CIRCLES: [&str; 30] = [
-    "owner", "owners", "member", "members", "membership", "collaborator", "collaborators",
-    "maintainer", "maintainers", "access", "invite", "invites", "invitation", "invitations",
-    "user", "users", "team", "teams", "org", "orgs", "organization", "role", "roles", "binding",
-    "permission", "permissions", "share", "delegate", "delegates", "admin",
+    "owner",
+    "owners",
+    "member",
+    "members",
+    "membership",
+    "collaborator",
+    "collaborators",
+    "maintainer",
+    "maintainers",
+    "access",
+    "invite",
+    "invites",
+    "invitation",
+    "invitations",
+    "user",
+    "users",
+    "team",
+    "teams",
+    "org",
+    "orgs",
+    "organization",
+    "role",
+    "roles",
+    "binding",
+    "permission",
+    "permissions",
+    "share",
+    "delegate",
+    "delegates",
+    "admin",
 ];
 /// How they are given.
 const GIVES: [&str; 14] = [
@@ -67,34 +93,111 @@ const GIVES: [&str; 14] = [
     "promote", "delegate", "set", "give", "bind",
 ];
 /// Words in the name of what leads elsewhere: an option, a key, a sub-command.
-const LEADS: [&str; 36] = [
-    "issuer", "discovery", "oidc", "saml", "idp", "federation", "federated", "webhook", "webhooks",
-    "callback", "sink", "sinks", "target", "targets", "dest", "destination", "forward",
-    "forwarding", "mirror", "replica", "replicate", "replication", "notification", "notify",
-    "drain", "drains", "audit", "peer", "peers", "seeds", "bridge", "leafnode", "upstream",
-    "shovel", "remote", "endpoint",
+const LEADS: [&str; 37] = [
+    "issuer",
+    "discovery",
+    "oidc",
+    "saml",
+    "idp",
+    "federation",
+    "federated",
+    "webhook",
+    "webhooks",
+    "callback",
+    "sink",
+    "sinks",
+    "target",
+    "targets",
+    "dest",
+    "destination",
+    "forward",
+    "forwarding",
+    "mirror",
+    "replica",
+    "replicate",
+    "replication",
+    "notification",
+    "notify",
+    "drain",
+    "drains",
+    "audit",
+    "peer",
+    "peers",
+    "seeds",
+    "bridge",
+    "leafnode",
+    "upstream",
+    "shovel",
+    "remote",
+    "endpoint",
+    "output",
 ];
 /// The same, without a scheme before the host.
 const JOINS: [&str; 7] = [
-    "join", "bridge", "peer", "make-mirror", "replicaof", "slaveof", "meet",
+    "join",
+    "bridge",
+    "peer",
+    "make-mirror",
+    "replicaof",
+    "slaveof",
+    "meet",
 ];
 /// Options that say which server the program itself speaks to.
 const OWN_SERVER: [&str; 12] = [
-    "endpoint-url", "endpoint", "server", "host", "url", "address", "addr", "api-url",
-    "api-server", "registry", "proxy", "api-endpoint",
+    "endpoint-url",
+    "endpoint",
+    "server",
+    "host",
+    "url",
+    "address",
+    "addr",
+    "api-url",
+    "api-server",
+    "registry",
+    "proxy",
+    "api-endpoint",
 ];
 /// Protections.
 const PROTECTS: [&str; 17] = [
-    "protection", "versioning", "backup", "backups", "recovery", "pitr", "retention", "logging",
-    "encryption", "softdelete", "immutability", "mfa", "firewall", "waf", "guardrail", "auditlog",
+    "protection",
+    "versioning",
+    "backup",
+    "backups",
+    "recovery",
+    "pitr",
+    "retention",
+    "logging",
+    "encryption",
+    "softdelete",
+    "immutability",
+    "mfa",
+    "firewall",
+    "waf",
+    "guardrail",
+    "auditlog",
     "publicaccessblock",
 ];
+/// Protections that are ordinary words of other programs.
+const PLAIN: [&str; 4] = ["backup", "backups", "logging", "firewall"];
 const OFF: [&str; 8] = [
-    "false", "off", "disabled", "disable", "none", "suspended", "suspend", "no",
+    "false",
+    "off",
+    "disabled",
+    "disable",
+    "none",
+    "suspended",
+    "suspend",
+    "no",
 ];
 /// Words in the name of a time after which something is gone.
 const EXPIRES: [&str; 8] = [
-    "expir", "retention", "deleteafter", "daysfrom", "keepdays", "removeafter", "purgeafter",
+    "expir",
+    "retention",
+    "deleteafter",
+    "daysfrom",
+    "keepdays",
+    "removeafter",
+    "purgeafter",
     "expungeafter",
 ];
 
@@ -116,7 +219,7 @@ pub(super) fn of_known(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     }
     let words = run.call.words.get(1..).unwrap_or(&[]);
     let said = sub_commands(words);
-    of_words(scene, run.actor, words, &said)
+    of_words(scene, run.actor, words, &said, true)
 }
 
 /// The same for the words of any program.
@@ -125,6 +228,7 @@ pub(super) fn of_words(
     actor: &Actor,
     words: &[Value],
     said: &[&str],
+    service: bool,
 ) -> Fueled {
     let bytes: usize = words.iter().map(|w| w.text.len().min(MAX_LENGTH)).sum();
     scene.fuel.spend_on(bytes)?;
@@ -145,13 +249,20 @@ pub(super) fn of_words(
         if words.iter().take(MAX_WORDS).any(gives_power) {
             tags.extend([Tag::User, Tag::Elevate]);
         }
-        if lets_in(words, said) {
+        if lets_in(words, service) {
             tags.push(Tag::User);
+        }
+        if words
+            .iter()
+            .take(MAX_WORDS)
+            .any(|word| is_public(&word.text))
+        {
+            tags.push(Tag::Publish);
         }
         host = leads_to(scene, words, said);
     }
     for (name, value) in settings(words) {
-        if is_off(&name, value) {
+        if is_off(&name, value) && (service || !PLAIN.contains(&name.as_str())) {
             tags.push(Tag::SecurityOff);
         } else if expires(&name, value) {
             tags.push(Tag::Delete);
@@ -159,7 +270,7 @@ pub(super) fn of_words(
     }
     if let [.., noun, verb] = said
         && OFF.contains(verb)
-        && PROTECTS.contains(noun)
+        && (PROTECTS.contains(noun) || service && *noun == "version")
     {
         tags.push(Tag::SecurityOff);
     }
@@ -179,6 +290,19 @@ pub(super) fn of_words(
     scene.emit(effect.about(&Value::join(words, " ").text))
 }
 
+/// Whether a word lets everybody in: `allPublic`, `--acl=public-read`.
+fn is_public(word: &str) -> bool {
+    const NAMES: [&str; 5] = [
+        "allpublic",
+        "public-read",
+        "public-read-write",
+        "allusers",
+        "allauthenticatedusers",
+    ];
+    let value = word.rsplit(['=', ':']).next().unwrap_or("");
+    NAMES.iter().any(|name| value.eq_ignore_ascii_case(name))
+}
+
 fn gives_power(word: &Value) -> bool {
     let text = word.text.as_str();
     if text.len() > MAX_LENGTH || text.len() < 9 {
@@ -189,8 +313,16 @@ fn gives_power(word: &Value) -> bool {
 }
 
 /// Whether somebody gets into a circle: `members add x`, `access:add`, or by the address of a mail.
-fn lets_in(words: &[Value], said: &[&str]) -> bool {
-    let said: Vec<&str> = said.iter().flat_map(|w| w.split(['-', ':', '_'])).collect();
+fn lets_in(words: &[Value], service: bool) -> bool {
+    let is_verb = |text: &&str| {
+        let plain = |c: char| c.is_ascii_lowercase() || "-:_".contains(c);
+        text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(plain)
+    };
+    let texts = words.iter().take(8).map(|word| word.text.as_str());
+    let verbs = texts
+        .take_while(|text| !text.starts_with('-'))
+        .filter(is_verb);
+    let said: Vec<&str> = verbs.flat_map(|w| w.split(['-', ':', '_'])).collect();
     let logs_in = |word: &&str| matches!(*word, "login" | "auth" | "config" | "signup");
     if said.iter().any(logs_in) {
         return false;
@@ -202,12 +334,21 @@ fn lets_in(words: &[Value], said: &[&str]) -> bool {
         return true;
     }
     let named = [
-        "owner", "owners", "member", "members", "collaborator", "collaborators", "maintainer",
-        "access", "admin",
+        "owner",
+        "owners",
+        "member",
+        "members",
+        "collaborator",
+        "collaborators",
+        "maintainer",
+        "access",
+        "admin",
     ];
     let pairs = said.windows(2);
     let mut given = pairs.filter(|pair| {
-        matches!(pair, [noun, verb] if named.contains(noun) && GIVES.contains(verb) && *verb != "set")
+        let is_named =
+            |noun: &&str| named.contains(noun) || service && matches!(*noun, "user" | "users");
+        matches!(pair, [noun, verb] if is_named(noun) && GIVES.contains(verb) && *verb != "set")
     });
     if given.next().is_some() && words.len() > said.len().min(2) {
         return true;
@@ -215,7 +356,8 @@ fn lets_in(words: &[Value], said: &[&str]) -> bool {
     let options = words.iter().filter_map(|w| w.text.strip_prefix("--"));
     let mut options = options.flat_map(|o| o.split(['=', '-']).take(3));
     let about = said.iter().find(circle).is_some() || options.any(|o| CIRCLES.contains(&o));
-    let forwards = said.iter().any(|word| word.starts_with("forward"));
+    let forwards = |word: &&str| word.starts_with("forward") || *word == "transfer";
+    let forwards = said.iter().any(forwards);
     (gives && about || forwards) && words.iter().take(MAX_WORDS).any(names_person)
 }
 
@@ -280,6 +422,22 @@ fn leads_to(scene: &Scene<'_>, words: &[Value], said: &[&str]) -> Option<Host> {
                 return Some(host);
             }
         }
+        let port = text.rsplit(':').next().unwrap_or("");
+        if by_sub
+            && !text.contains("://")
+            && !port.is_empty()
+            && port.bytes().all(|b| b.is_ascii_digit())
+        {
+            // `address=host:9090`
+            let address = text.rsplit('=').next().unwrap_or("");
+            let name = address.split(':').next().unwrap_or("");
+            if name.contains('.')
+                && name.rsplit('.').next().is_some_and(is_top)
+                && let Some(host) = stranger(address)
+            {
+                return Some(host);
+            }
+        }
         for (name, address) in addresses(text, before) {
             let own = OWN_SERVER.contains(&name.trim_start_matches('-'));
             let named = name.is_empty() && by_sub || says(name, &LEADS);
@@ -296,7 +454,10 @@ fn leads_to(scene: &Scene<'_>, words: &[Value], said: &[&str]) -> Option<Host> {
 
 /// The addresses in a word, each with the name before it: `a=https://…`, `"a": "https://…"`. Without
 /// one, it is the option that stands before the word.
-pub(super) fn addresses<'t>(text: &'t str, option: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+pub(super) fn addresses<'t>(
+    text: &'t str,
+    option: &'t str,
+) -> impl Iterator<Item = (&'t str, &'t str)> {
     text.match_indices("://").take(16).map(move |(at, _)| {
         let part = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         let start = text.get(..at).unwrap_or("");
@@ -311,6 +472,11 @@ pub(super) fn addresses<'t>(text: &'t str, option: &'t str) -> impl Iterator<Ite
         let rest = text.get(start.len()..).unwrap_or("");
         let end = rest.find(|c: char| c.is_whitespace() || "\"',}])".contains(c));
         let address = rest.get(..end.unwrap_or(rest.len())).unwrap_or("");
+        let whole = text.split_once('=').filter(|_| text.starts_with('-'));
+        let key = match whole {
+            Some((name, _)) if key.is_empty() => name,
+            _ => key,
+        };
         (if key.is_empty() { option } else { key }, address)
     })
 }
@@ -372,7 +538,9 @@ fn is_off(name: &str, value: &str) -> bool {
 
 /// Whether what is kept is gone after a few days.
 fn expires(name: &str, value: &str) -> bool {
-    let others = ["token", "session", "cert", "cache", "url", "link", "artifact"];
+    let others = [
+        "token", "session", "cert", "cache", "url", "link", "artifact",
+    ];
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = value.get(digits.len()..).unwrap_or("");
     let days = name.contains("day") || matches!(unit, "d" | "D" | "day" | "days");
@@ -416,14 +584,16 @@ mod tests {
     fn somebody_is_let_in() {
         let lets = |line: &str| {
             let words = words(line);
-            lets_in(&words, &sub_commands(&words))
+            lets_in(&words, false)
         };
         assert!(lets("access:add m@evil.example -a x"));
         assert!(lets("teams invite m@evil.example"));
         assert!(lets("owner add mallory left-pad"));
         assert!(lets("users create --email m@evil.example"));
         assert!(!lets("login m@acme.io"));
-        assert!(!lets("deploy --service-account a@b.iam.gserviceaccount.com"));
+        assert!(!lets(
+            "deploy --service-account a@b.iam.gserviceaccount.com"
+        ));
         assert!(!lets("commit --author m@acme.io"));
     }
 
