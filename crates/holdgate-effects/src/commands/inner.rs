@@ -35,7 +35,15 @@ pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         _ => &parsed.spec.operands,
     };
     let count = parsed.operands.len();
-    let is_open = |at: usize| role_of(roles, at, count) == Role::Data;
+    // What follows a program's name belongs to it.
+    let runs = |at: &usize| {
+        matches!(
+            role_of(roles, *at, count),
+            Role::Argv | Role::ArgvAndInput | Role::Module | Role::InstallArgv | Role::Shell
+        )
+    };
+    let end = (0..count).find(runs).unwrap_or(count);
+    let is_open = |at: usize| at < end && role_of(roles, at, count) == Role::Data;
     let is_first = |at: usize| parsed.paths_from == Some(at);
     let named = |(at, word): (usize, &Value)| {
         is_open(at) && (is_first(at) || scene.names_program(&word.text))

@@ -343,14 +343,7 @@ fn tags_of(statement: &str) -> Vec<Tag> {
 fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&[
-        "dropdatabase",
-        ".drop(",
-        "flushall",
-        "flushdb",
-        "shutdown nosave",
-        "reload nosave",
-    ]) {
+    if has(&["dropdatabase", ".drop(", "flushall", "flushdb"]) {
         tags.push(Tag::Drop);
     }
     // `db["dropDatabase"]()`

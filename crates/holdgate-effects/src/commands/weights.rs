@@ -157,6 +157,18 @@ const OWN_SERVER: [&str; 12] = [
     "proxy",
     "api-endpoint",
 ];
+/// Sub-commands about whom an account trusts.
+const TRUSTS: [&str; 9] = [
+    "trust-anchor",
+    "open-id-connect-provider",
+    "saml-provider",
+    "federated-credential",
+    "federated-identity",
+    "identity-provider",
+    "access-entry",
+    "access-policy",
+    "iamidentitymapping",
+];
 /// Protections.
 const PROTECTS: [&str; 17] = [
     "protection",
@@ -250,6 +262,12 @@ pub(super) fn of_words(
             tags.extend([Tag::User, Tag::Elevate]);
         }
         if lets_in(words, service) {
+            tags.push(Tag::User);
+        }
+        if said
+            .iter()
+            .any(|verb| TRUSTS.iter().any(|trust| verb.contains(trust)))
+        {
             tags.push(Tag::User);
         }
         if words
