@@ -80,7 +80,8 @@ pub(super) fn within(
         }
         // The first word is a sub-command.
         let acts = programs::is_telling(&word.text) || ACTS.contains(&base_name(&word.text));
-        if at > 1 && acts && rest.len() > 1 && tried < MAX_TRIED {
+        let is_sub = at == 1 && !ACTS.contains(&base_name(&word.text));
+        if !is_sub && acts && rest.len() > 1 && tried < MAX_TRIED {
             tried += 1;
             maybe(scene, rest)?;
         }

@@ -98,7 +98,7 @@ pub(super) fn by_names(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) ->
     let mut option = "";
     for word in call.words.iter().skip(1).take(MAX_WORDS) {
         let text = word.text.as_str();
-        let before = std::mem::replace(&mut option, "");
+        let before = std::mem::take(&mut option);
         let (name, value) = match text.split_once('=') {
             Some((name, value)) if text.starts_with('-') => (name, value),
             _ if text.starts_with('-') && !text.contains(' ') => {
@@ -169,7 +169,7 @@ fn options_of_containers(scene: &mut Scene<'_>, name: &str, value: &Value) -> Fu
 /// A file that came from the network is loaded: under its name, without its ending, inside of a setting.
 fn loads(scene: &mut Scene<'_>, actor: &Actor, name: &str, value: &Value) -> Fueled {
     let lower = name.to_ascii_lowercase();
-    let named = matches!(name, "-r" | "-M" | "-u" | "-S" | "-l")
+    let named = matches!(name, "-r" | "-M" | "-u" | "-s" | "-S" | "-l")
         || lower
             .split(|c: char| !c.is_ascii_alphanumeric())
             .any(|part| LOADS.contains(&part));

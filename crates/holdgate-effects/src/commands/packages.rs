@@ -92,7 +92,25 @@ pub(super) fn sources(
     actor: &Actor,
     before: usize,
 ) -> Fueled {
-    const SOURCES: [&str; 30] = [
+    const ASKS: [&str; 15] = [
+        "view",
+        "info",
+        "search",
+        "ping",
+        "show",
+        "list",
+        "ls",
+        "whoami",
+        "login",
+        "logout",
+        "adduser",
+        "publish",
+        "outdated",
+        "push",
+        "deprecate",
+    ];
+    const SOURCES: [&str; 31] = [
+        "catalog",
         "index",
         "indexes",
         "registry",
@@ -130,23 +148,6 @@ pub(super) fn sources(
     let words = call.words.get(1..).unwrap_or(&[]);
     let mut option = "";
     let said = unsettled::sub_commands(words);
-    const ASKS: [&str; 15] = [
-        "view",
-        "info",
-        "search",
-        "ping",
-        "show",
-        "list",
-        "ls",
-        "whoami",
-        "login",
-        "logout",
-        "adduser",
-        "publish",
-        "outdated",
-        "push",
-        "deprecate",
-    ];
     if said.first().is_some_and(|word| ASKS.contains(word)) {
         return Ok(());
     }
@@ -163,7 +164,7 @@ pub(super) fn sources(
             .any(|w| matches!(w.text.as_str(), "--add" | "-a"));
     for word in words.iter().take(64) {
         let text = word.text.as_str();
-        let before_it = std::mem::replace(&mut option, "");
+        let before_it = std::mem::take(&mut option);
         if text.starts_with('-') && !text.contains('=') {
             option = text;
             continue;
@@ -177,6 +178,7 @@ pub(super) fn sources(
                 || (name.is_empty() || matches!(name, "--url" | "--add" | "-a"))
                     && by_sub
                     && changes
+                || name.is_empty() && said.iter().any(|word| matches!(*word, "install" | "add"))
                 || text.starts_with("-DremoteRepositories");
             let url = Value::known(address.trim_start_matches("git+"));
             let host = scene.know.hosts.host(&url);

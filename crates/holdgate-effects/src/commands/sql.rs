@@ -47,7 +47,7 @@ const SHELLS: [&str; 10] = [
 ];
 /// What speaks to other machines, or tells the server to.
 #[rustfmt::skip]
-const NETWORK: [&str; 46] = [
+const NETWORK: [&str; 47] = [
     "dblink", "http_post", "http_get", "net.http", "utl_http", "utl_smtp", "utl_tcp", "httpuritype",
     "postgres_fdw", "openrowset", "opendatasource", "addlinkedserver", "apoc.load", "apoc.export",
     "foreign data wrapper", "foreign table", "create server", "alter server", "subscription",
@@ -55,7 +55,7 @@ const NETWORK: [&str; 46] = [
     "query_export_to_s3", "create_s3_uri", "aws_lambda", "copy into", "unload", "export data",
     "into outfile", "attach", "remote(", "remotesecure(", "url(", "s3(", "gcs(", "mysql(",
     "postgresql(", "mongodb(", "external table", "create stage", "create catalog",
-    "create connection", "pg_net", "copy ",
+    "create connection", "pg_net", "copy ", "backup ",
 ];
 /// Columns and tables of passwords and keys.
 const SECRETS: [&str; 13] = [

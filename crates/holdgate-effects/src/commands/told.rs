@@ -34,6 +34,19 @@ const LEADS: [&str; 20] = [
     "export",
     "push",
 ];
+/// Words beside an address that say that the service copies what it holds to there.
+const COPIES: [&str; 10] = [
+    "remote",
+    "sink",
+    "replicate",
+    "replication",
+    "mirror",
+    "forward",
+    "shovel",
+    "dest",
+    "destination",
+    "upstream",
+];
 /// Ports of services that copy what they hold when they are told to.
 const PORTS: [&str; 14] = [
     ":5984",
@@ -82,9 +95,16 @@ pub(super) fn requests(scene: &mut Scene<'_>, actor: &Actor, url: &Value, body: 
     let mut parts = path.split('/').skip(1);
     let manages = |part: &str| part.starts_with('_') && !DOCUMENTS.contains(&part);
     let known = PORTS.iter().any(|port| path.contains(port)) || parts.any(manages);
+    let leads = says(path, &COPIES)
+        || text
+            .split(char::is_whitespace)
+            .take(256)
+            .any(|word| says(word, &COPIES));
     for (name, address) in addresses(text, "") {
         let host = scene.know.hosts.host(&Value::known(address));
-        if (known || says(name, &LEADS)) && is_stranger(scene, &host) {
+        let plain = ["url", "uri", "host", "endpoint", "address"];
+        let plain = plain.iter().any(|word| name.eq_ignore_ascii_case(word));
+        if (known || says(name, &LEADS) || plain && leads) && is_stranger(scene, &host) {
             return leaves(scene, actor, &body.map(address));
         }
     }

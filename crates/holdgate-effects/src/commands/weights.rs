@@ -170,7 +170,8 @@ const TRUSTS: [&str; 9] = [
     "iamidentitymapping",
 ];
 /// Protections.
-const PROTECTS: [&str; 17] = [
+const PROTECTS: [&str; 18] = [
+    "approval",
     "protection",
     "versioning",
     "backup",
@@ -202,7 +203,8 @@ const OFF: [&str; 8] = [
     "no",
 ];
 /// Words in the name of a time after which something is gone.
-const EXPIRES: [&str; 8] = [
+const EXPIRES: [&str; 9] = [
+    "maxage",
     "expir",
     "retention",
     "deleteafter",
@@ -286,10 +288,7 @@ pub(super) fn of_words(
             tags.push(Tag::Delete);
         }
     }
-    if let [.., noun, verb] = said
-        && OFF.contains(verb)
-        && (PROTECTS.contains(noun) || service && *noun == "version")
-    {
+    if switches_off(said, service) {
         tags.push(Tag::SecurityOff);
     }
     if host.is_some() {
@@ -306,6 +305,18 @@ pub(super) fn of_words(
         effect = effect.with(host);
     }
     scene.emit(effect.about(&Value::join(words, " ").text))
+}
+
+/// `versioning suspend`, `disable-backup`, `backups-cancel`
+fn switches_off(said: &[&str], service: bool) -> bool {
+    let mut parts = said.iter().flat_map(|word| word.split(['-', ':', '_']));
+    let ends = |word: &str| {
+        matches!(word, "disable" | "suspend" | "off")
+            || service && matches!(word, "cancel" | "stop" | "clear")
+    };
+    let protects =
+        |word: &str| PROTECTS.contains(&word) || service && matches!(word, "version" | "versions");
+    parts.clone().any(ends) && parts.any(protects)
 }
 
 /// Whether a word lets everybody in: `allPublic`, `--acl=public-read`.
@@ -424,7 +435,7 @@ fn leads_to(scene: &Scene<'_>, words: &[Value], said: &[&str]) -> Option<Host> {
     let mut option = "";
     for word in words.iter().take(MAX_WORDS) {
         let text = word.text.as_str();
-        let before = std::mem::replace(&mut option, "");
+        let before = std::mem::take(&mut option);
         if text.starts_with('-') && !text.contains('=') {
             option = text;
             continue;
@@ -516,14 +527,13 @@ fn settings(words: &[Value]) -> Vec<(String, &str)> {
     let mut option = "";
     for word in words.iter().take(MAX_WORDS) {
         let text = word.text.as_str();
-        let before = std::mem::replace(&mut option, "");
+        let before = std::mem::take(&mut option);
         if text.len() > MAX_LENGTH {
             continue;
         }
         if text.starts_with('-') && !text.contains('=') {
             if text.starts_with("--no-") || text.starts_with("--disable-") {
-                let name = text.split_once("-").map_or("", |(_, name)| name);
-                let name = name.split_once('-').map_or("", |(_, name)| name);
+                let name = text.trim_start_matches('-');
                 let name = name.split_once('-').map_or("", |(_, name)| name);
                 found.push((plain(name), "off"));
             }
@@ -551,7 +561,8 @@ fn is_off(name: &str, value: &str) -> bool {
         let status = matches!(name, "status" | "state") && value == "suspended";
         status || PROTECTS.iter().any(|word| name.contains(word))
     };
-    OFF.contains(&value.as_str()) && protects()
+    let reversed = name.ends_with("disabled") && matches!(value.as_str(), "true" | "yes" | "on");
+    (OFF.contains(&value.as_str()) || reversed) && protects()
 }
 
 /// Whether what is kept is gone after a few days.
@@ -559,9 +570,13 @@ fn expires(name: &str, value: &str) -> bool {
     let others = [
         "token", "session", "cert", "cache", "url", "link", "artifact",
     ];
+    // `P1D` of ISO 8601.
+    let lower = value.to_ascii_lowercase();
+    let value = lower.strip_prefix('p').unwrap_or(&lower);
+    let value = value.strip_prefix('t').unwrap_or(value);
     let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = value.get(digits.len()..).unwrap_or("");
-    let days = name.contains("day") || matches!(unit, "d" | "D" | "day" | "days");
+    let days = name.contains("day") || matches!(unit, "d" | "day" | "days");
     let hours = matches!(unit, "h" | "m" | "s");
     EXPIRES.iter().any(|word| name.contains(word))
         && !others.iter().any(|word| name.contains(word))

@@ -149,9 +149,9 @@ pub(super) fn hosts(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
 const MAX_REACHED: usize = 8;
 /// Names before the host of another server.
 #[rustfmt::skip]
-const HOSTS: [&str; 13] = [
+const HOSTS: [&str; 14] = [
     "host", "hostaddr", "source_host", "master_host", "server", "datasrc", "data_source", "endpoint",
-    "bootstrap_servers", "remote", "remotesecure", "mysql", "postgresql",
+    "bootstrap_servers", "sp_addlinkedserver", "remote", "remotesecure", "mysql", "postgresql",
 ];
 /// Words behind which what a database holds leaves for a store.
 const LEAVES: [&str; 7] = ["to", "into", "s3", "url", "location", "uri", "outfile"];
