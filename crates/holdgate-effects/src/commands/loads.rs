@@ -10,38 +10,19 @@ use crate::value::{Origins, Value};
 /// Words of one call that are looked at.
 const MAX_WORDS: usize = 64;
 /// Words in the name of an option that loads code.
+#[rustfmt::skip]
 const LOADS: [&str; 17] = [
-    "plugin",
-    "plugins",
-    "fplugin",
-    "load",
-    "loadmodule",
-    "module",
-    "preload",
-    "engine",
-    "provider",
-    "extension",
-    "extensions",
-    "require",
-    "javaagent",
-    "agentpath",
-    "agentlib",
-    "import",
-    "library",
+    "plugin", "plugins", "fplugin", "load", "loadmodule", "module", "preload", "engine", "provider",
+    "extension", "extensions", "require", "javaagent", "agentpath", "agentlib", "import", "library",
 ];
 /// Options of programs that run containers.
+#[rustfmt::skip]
 const CONTAINER: [&str; 9] = [
-    "--privileged",
-    "-v ",
-    "--volume",
-    "--mount",
-    "--cap-add",
-    "--pid",
-    "--device",
-    "--security-opt",
-    "--userns",
+    "--privileged", "-v ", "--volume", "--mount", "--cap-add", "--pid", "--device",
+    "--security-opt", "--userns",
 ];
 /// What follows the name of a library or module where it is left out.
+#[rustfmt::skip]
 const ENDINGS: [&str; 14] = [
     "", ".so", ".dylib", ".dll", ".js", ".cjs", ".mjs", ".py", ".rb", ".lua", ".pl", ".pm", ".jar",
     ".el",
@@ -49,47 +30,12 @@ const ENDINGS: [&str; 14] = [
 /// Files of code that machines read.
 const BINARY: [&str; 8] = ["so", "dylib", "dll", "jar", "node", "wasm", "pyd", "vsix"];
 /// Programs that look at files, move them or send them.
+#[rustfmt::skip]
 const HANDLES: [&str; 40] = [
-    "cat",
-    "ls",
-    "file",
-    "stat",
-    "cp",
-    "mv",
-    "ln",
-    "rm",
-    "chmod",
-    "chown",
-    "sha256sum",
-    "sha1sum",
-    "md5sum",
-    "shasum",
-    "cmp",
-    "diff",
-    "nm",
-    "objdump",
-    "readelf",
-    "strings",
-    "hexdump",
-    "xxd",
-    "unzip",
-    "zip",
-    "tar",
-    "gzip",
-    "du",
-    "wc",
-    "head",
-    "tail",
-    "echo",
-    "test",
-    "curl",
-    "wget",
-    "grep",
-    "rg",
-    "git",
-    "install",
-    "gpg",
-    "cosign",
+    "cat", "ls", "file", "stat", "cp", "mv", "ln", "rm", "chmod", "chown", "sha256sum", "sha1sum",
+    "md5sum", "shasum", "cmp", "diff", "nm", "objdump", "readelf", "strings", "hexdump", "xxd",
+    "unzip", "zip", "tar", "gzip", "du", "wc", "head", "tail", "echo", "test", "curl", "wget",
+    "grep", "rg", "git", "install", "gpg", "cosign",
 ];
 
 /// What options of any program load or give to a container.

@@ -12,72 +12,29 @@ use crate::value::{Origins, Value};
 /// A longer body is data.
 const MAX_BODY: usize = 16 << 10;
 /// Names in a body that lead what the service holds to another place.
+#[rustfmt::skip]
 const LEADS: [&str; 20] = [
-    "target",
-    "dest",
-    "destination",
-    "sink",
-    "replicate",
-    "replication",
-    "replica",
-    "mirror",
-    "forward",
-    "remote",
-    "upstream",
-    "seeds",
-    "shovel",
-    "issuer",
-    "discovery",
-    "bootstrap",
-    "api",
-    "connection",
-    "export",
-    "push",
+    "target", "dest", "destination", "sink", "replicate", "replication", "replica", "mirror",
+    "forward", "remote", "upstream", "seeds", "shovel", "issuer", "discovery", "bootstrap", "api",
+    "connection", "export", "push",
 ];
 /// Words beside an address that say that the service copies what it holds to there.
+#[rustfmt::skip]
 const COPIES: [&str; 10] = [
-    "remote",
-    "sink",
-    "replicate",
-    "replication",
-    "mirror",
-    "forward",
-    "shovel",
-    "dest",
-    "destination",
-    "upstream",
+    "remote", "sink", "replicate", "replication", "mirror", "forward", "shovel", "dest",
+    "destination", "upstream",
 ];
 /// Ports of services that copy what they hold when they are told to.
+#[rustfmt::skip]
 const PORTS: [&str; 14] = [
-    ":5984",
-    ":8083",
-    ":15672",
-    ":8001",
-    ":8500",
-    ":4646",
-    ":2379",
-    ":8086",
-    ":8200",
-    ":2375",
-    ":7180",
-    ":9093",
-    ":8474",
-    ":8080/admin",
+    ":5984", ":8083", ":15672", ":8001", ":8500", ":4646", ":2379", ":8086", ":8200", ":2375",
+    ":7180", ":9093", ":8474", ":8080/admin",
 ];
 /// Parts of paths by which documents are kept, not settings.
+#[rustfmt::skip]
 const DOCUMENTS: [&str; 12] = [
-    "_doc",
-    "_bulk",
-    "_search",
-    "_create",
-    "_update",
-    "_msearch",
-    "_count",
-    "_mapping",
-    "_analyze",
-    "_source",
-    "_all_docs",
-    "_find",
+    "_doc", "_bulk", "_search", "_create", "_update", "_msearch", "_count", "_mapping", "_analyze",
+    "_source", "_all_docs", "_find",
 ];
 
 /// Notes where a request to this machine sends what is kept here.

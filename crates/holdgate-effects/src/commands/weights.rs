@@ -2,6 +2,9 @@
 //! somebody outside who gets access, an address outside that gets what is kept, a protection that goes off,
 //! a few days after which everything expires.
 
+mod people;
+mod settings;
+
 use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
@@ -11,14 +14,14 @@ use crate::host::Host;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
+use people::{is_top, lets_in};
+use settings::{expires, is_off, settings};
 
 /// Words of one command line that are looked at, and bytes of one of them.
 const MAX_WORDS: usize = 64;
 const MAX_LENGTH: usize = 4096;
-/// What expires sooner leaves no time to notice.
-const FEW_DAYS: u32 = 7;
-
 /// Sub-commands that only look.
+#[rustfmt::skip]
 const LOOKS: [&str; 36] = [
     "describe", "list", "get", "show", "search", "ls", "wait", "validate", "can-i", "diff",
     "explain", "logs", "lint", "template", "plan", "fmt", "view", "inspect", "status", "info",
@@ -26,111 +29,27 @@ const LOOKS: [&str; 36] = [
     "lookup", "cat", "head", "stat", "ping", "graph",
 ];
 /// Sub-commands that take rights away.
+#[rustfmt::skip]
 const CLOSES: [&str; 10] = [
     "revoke", "remove", "deny", "detach", "unset", "unassign", "unbind", "rm", "delete", "logout",
 ];
 /// Names of full power, and of everybody.
+#[rustfmt::skip]
 const POWERS: [&str; 22] = [
-    "cluster-admin",
-    "system:masters",
-    "system:unauthenticated",
-    "system:anonymous",
-    "administratoraccess",
-    "iamfullaccess",
-    "clusteradminpolicy",
-    "roles/owner",
-    "roles/iam.securityadmin",
-    "organizationadmin",
-    "consoleadmin",
-    "super_admin",
-    "superadmin",
-    "globaladministrator",
-    "global administrator",
-    "company administrator",
-    "policy=root",
-    "policies=root",
-    "org:admin",
-    "org_admin",
-    "user access administrator",
-    "enforce=privileged",
-];
-/// What rights are given to, or in.
-const CIRCLES: [&str; 30] = [
-    "owner",
-    "owners",
-    "member",
-    "members",
-    "membership",
-    "collaborator",
-    "collaborators",
-    "maintainer",
-    "maintainers",
-    "access",
-    "invite",
-    "invites",
-    "invitation",
-    "invitations",
-    "user",
-    "users",
-    "team",
-    "teams",
-    "org",
-    "orgs",
-    "organization",
-    "role",
-    "roles",
-    "binding",
-    "permission",
-    "permissions",
-    "share",
-    "delegate",
-    "delegates",
-    "admin",
-];
-/// How they are given.
-const GIVES: [&str; 14] = [
-    "add", "invite", "grant", "share", "transfer", "assign", "attach", "create", "allow",
-    "promote", "delegate", "set", "give", "bind",
+    "cluster-admin", "system:masters", "system:unauthenticated", "system:anonymous",
+    "administratoraccess", "iamfullaccess", "clusteradminpolicy", "roles/owner",
+    "roles/iam.securityadmin", "organizationadmin", "consoleadmin", "super_admin", "superadmin",
+    "globaladministrator", "global administrator", "company administrator", "policy=root",
+    "policies=root", "org:admin", "org_admin", "user access administrator", "enforce=privileged",
 ];
 /// Words in the name of what leads elsewhere: an option, a key, a sub-command.
+#[rustfmt::skip]
 const LEADS: [&str; 37] = [
-    "issuer",
-    "discovery",
-    "oidc",
-    "saml",
-    "idp",
-    "federation",
-    "federated",
-    "webhook",
-    "webhooks",
-    "callback",
-    "sink",
-    "sinks",
-    "target",
-    "targets",
-    "dest",
-    "destination",
-    "forward",
-    "forwarding",
-    "mirror",
-    "replica",
-    "replicate",
-    "replication",
-    "notification",
-    "notify",
-    "drain",
-    "drains",
-    "audit",
-    "peer",
-    "peers",
-    "seeds",
-    "bridge",
-    "leafnode",
-    "upstream",
-    "shovel",
-    "remote",
-    "endpoint",
-    "output",
+    "issuer", "discovery", "oidc", "saml", "idp", "federation", "federated", "webhook", "webhooks",
+    "callback", "sink", "sinks", "target", "targets", "dest", "destination", "forward",
+    "forwarding", "mirror", "replica", "replicate", "replication", "notification", "notify",
+    "drain", "drains", "audit", "peer", "peers", "seeds", "bridge", "leafnode", "upstream",
+    "shovel", "remote", "endpoint", "output",
 ];
 /// The same, without a scheme before the host.
 const JOINS: [&str; 7] = [
@@ -143,77 +62,26 @@ const JOINS: [&str; 7] = [
     "meet",
 ];
 /// Options that say which server the program itself speaks to.
+#[rustfmt::skip]
 const OWN_SERVER: [&str; 12] = [
-    "endpoint-url",
-    "endpoint",
-    "server",
-    "host",
-    "url",
-    "address",
-    "addr",
-    "api-url",
-    "api-server",
-    "registry",
-    "proxy",
-    "api-endpoint",
+    "endpoint-url", "endpoint", "server", "host", "url", "address", "addr", "api-url", "api-server",
+    "registry", "proxy", "api-endpoint",
 ];
 /// Sub-commands about whom an account trusts.
+#[rustfmt::skip]
 const TRUSTS: [&str; 9] = [
-    "trust-anchor",
-    "open-id-connect-provider",
-    "saml-provider",
-    "federated-credential",
-    "federated-identity",
-    "identity-provider",
-    "access-entry",
-    "access-policy",
-    "iamidentitymapping",
+    "trust-anchor", "open-id-connect-provider", "saml-provider", "federated-credential",
+    "federated-identity", "identity-provider", "access-entry", "access-policy", "iamidentitymapping",
 ];
 /// Protections.
+#[rustfmt::skip]
 const PROTECTS: [&str; 18] = [
-    "approval",
-    "protection",
-    "versioning",
-    "backup",
-    "backups",
-    "recovery",
-    "pitr",
-    "retention",
-    "logging",
-    "encryption",
-    "softdelete",
-    "immutability",
-    "mfa",
-    "firewall",
-    "waf",
-    "guardrail",
-    "auditlog",
-    "publicaccessblock",
+    "approval", "protection", "versioning", "backup", "backups", "recovery", "pitr", "retention",
+    "logging", "encryption", "softdelete", "immutability", "mfa", "firewall", "waf", "guardrail",
+    "auditlog", "publicaccessblock",
 ];
 /// Protections that are ordinary words of other programs.
 const PLAIN: [&str; 4] = ["backup", "backups", "logging", "firewall"];
-const OFF: [&str; 8] = [
-    "false",
-    "off",
-    "disabled",
-    "disable",
-    "none",
-    "suspended",
-    "suspend",
-    "no",
-];
-/// Words in the name of a time after which something is gone.
-const EXPIRES: [&str; 9] = [
-    "maxage",
-    "expir",
-    "retention",
-    "deleteafter",
-    "daysfrom",
-    "keepdays",
-    "removeafter",
-    "purgeafter",
-    "expungeafter",
-];
 
 /// A program whose entry says that it changes something elsewhere, or does not settle this sub-command.
 pub(super) fn of_known(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
@@ -341,81 +209,6 @@ fn gives_power(word: &Value) -> bool {
     POWERS.iter().any(|power| lower.contains(power))
 }
 
-/// Whether somebody gets into a circle: `members add x`, `access:add`, or by the address of a mail.
-fn lets_in(words: &[Value], service: bool) -> bool {
-    let is_verb = |text: &&str| {
-        let plain = |c: char| c.is_ascii_lowercase() || "-:_".contains(c);
-        text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(plain)
-    };
-    let texts = words.iter().take(8).map(|word| word.text.as_str());
-    let verbs = texts
-        .take_while(|text| !text.starts_with('-'))
-        .filter(is_verb);
-    let said: Vec<&str> = verbs.flat_map(|w| w.split(['-', ':', '_'])).collect();
-    let logs_in = |word: &&str| matches!(*word, "login" | "auth" | "config" | "signup");
-    if said.iter().any(logs_in) {
-        return false;
-    }
-    let gives = said.iter().any(|word| GIVES.contains(word));
-    let circle = |word: &&&str| CIRCLES.contains(*word);
-    let invites = |word: &&str| matches!(*word, "invite" | "invites" | "invitations");
-    if said.iter().any(invites) && words.len() > 1 {
-        return true;
-    }
-    let named = [
-        "owner",
-        "owners",
-        "member",
-        "members",
-        "collaborator",
-        "collaborators",
-        "maintainer",
-        "access",
-        "admin",
-    ];
-    let pairs = said.windows(2);
-    let mut given = pairs.filter(|pair| {
-        let is_named =
-            |noun: &&str| named.contains(noun) || service && matches!(*noun, "user" | "users");
-        matches!(pair, [noun, verb] if is_named(noun) && GIVES.contains(verb) && *verb != "set")
-    });
-    if given.next().is_some() && words.len() > said.len().min(2) {
-        return true;
-    }
-    let options = words.iter().filter_map(|w| w.text.strip_prefix("--"));
-    let mut options = options.flat_map(|o| o.split(['=', '-']).take(3));
-    let about = said.iter().find(circle).is_some() || options.any(|o| CIRCLES.contains(&o));
-    let forwards = |word: &&str| word.starts_with("forward") || *word == "transfer";
-    let forwards = said.iter().any(forwards);
-    (gives && about || forwards) && words.iter().take(MAX_WORDS).any(names_person)
-}
-
-/// Whether a word holds the address of a mail of a person.
-fn names_person(word: &Value) -> bool {
-    let text = word.text.as_str();
-    if !text.contains('@') || text.contains("://") || text.len() > MAX_LENGTH {
-        return false;
-    }
-    let ends = |c: char| c.is_whitespace() || "=,:;\"'{}[]<>()".contains(c);
-    text.split(ends).any(|part| {
-        let Some((name, domain)) = part.split_once('@') else {
-            return false;
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._+".contains(c);
-        !name.is_empty()
-            && name != "git"
-            && name.chars().all(plain)
-            && domain.contains('.')
-            && domain.chars().all(plain)
-            && domain.rsplit('.').next().is_some_and(is_top)
-            && !domain.ends_with("gserviceaccount.com")
-    })
-}
-
-fn is_top(label: &str) -> bool {
-    label.len() >= 2 && label.bytes().all(|b| b.is_ascii_alphabetic())
-}
-
 /// Whether nobody vouches for a host, and it is none of those that documents name.
 pub(super) fn is_stranger(scene: &Scene<'_>, host: &Host) -> bool {
     const MADE_UP: [&str; 3] = ["example.com", "example.org", "example.net"];
@@ -517,118 +310,9 @@ pub(super) fn says(name: &str, list: &[&str]) -> bool {
     parts.any(|part| list.iter().any(|word| part.eq_ignore_ascii_case(word)))
 }
 
-/// Names and values: `--name value`, `name=value`, `{"name": value}`.
-fn settings(words: &[Value]) -> Vec<(String, &str)> {
-    let mut found = Vec::new();
-    let plain = |name: &str| -> String {
-        let kept = name.chars().filter(char::is_ascii_alphanumeric);
-        kept.map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let mut option = "";
-    for word in words.iter().take(MAX_WORDS) {
-        let text = word.text.as_str();
-        let before = std::mem::take(&mut option);
-        if text.len() > MAX_LENGTH {
-            continue;
-        }
-        if text.starts_with('-') && !text.contains('=') {
-            if text.starts_with("--no-") || text.starts_with("--disable-") {
-                let name = text.trim_start_matches('-');
-                let name = name.split_once('-').map_or("", |(_, name)| name);
-                found.push((plain(name), "off"));
-            }
-            option = text;
-            continue;
-        }
-        if !before.is_empty() && text.len() < 16 {
-            found.push((plain(before), text));
-        }
-        for piece in text.split([',', '{', '}', ';', ' ']) {
-            if let Some((name, value)) = piece.split_once(['=', ':']) {
-                let value = value.trim_matches(|c: char| "\"' ".contains(c));
-                if value.len() < 16 && !name.is_empty() && name.len() < 64 {
-                    found.push((plain(name), value));
-                }
-            }
-        }
-    }
-    found
-}
-
-fn is_off(name: &str, value: &str) -> bool {
-    let value = value.to_ascii_lowercase();
-    let protects = || {
-        let status = matches!(name, "status" | "state") && value == "suspended";
-        status || PROTECTS.iter().any(|word| name.contains(word))
-    };
-    let reversed = name.ends_with("disabled") && matches!(value.as_str(), "true" | "yes" | "on");
-    (OFF.contains(&value.as_str()) || reversed) && protects()
-}
-
-/// Whether what is kept is gone after a few days.
-fn expires(name: &str, value: &str) -> bool {
-    let others = [
-        "token", "session", "cert", "cache", "url", "link", "artifact",
-    ];
-    // `P1D` of ISO 8601.
-    let lower = value.to_ascii_lowercase();
-    let value = lower.strip_prefix('p').unwrap_or(&lower);
-    let value = value.strip_prefix('t').unwrap_or(value);
-    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = value.get(digits.len()..).unwrap_or("");
-    let days = name.contains("day") || matches!(unit, "d" | "day" | "days");
-    let hours = matches!(unit, "h" | "m" | "s");
-    EXPIRES.iter().any(|word| name.contains(word))
-        && !others.iter().any(|word| name.contains(word))
-        && (days && unit.len() < 5 || hours)
-        && digits
-            .parse::<u32>()
-            .is_ok_and(|n| if hours { n < 48 } else { n < FEW_DAYS })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn words(line: &str) -> Vec<Value> {
-        line.split(' ').map(Value::known).collect()
-    }
-
-    #[test]
-    fn settings_tell_protections_and_times() {
-        let weighs = |line: &str| {
-            let words = words(line);
-            let off = settings(&words).iter().any(|(n, v)| is_off(n, v));
-            let soon = settings(&words).iter().any(|(n, v)| expires(n, v));
-            (off, soon)
-        };
-        assert_eq!(weighs("a PointInTimeRecoveryEnabled=false"), (true, false));
-        assert_eq!(weighs("a --no-deletion-protection"), (true, false));
-        assert_eq!(weighs("a --enable-purge-protection false"), (true, false));
-        assert_eq!(weighs("a Status=Suspended"), (true, false));
-        assert_eq!(weighs("a --expire-days 1"), (false, true));
-        assert_eq!(weighs("a DeleteAfterDays=1"), (false, true));
-        assert_eq!(weighs("a --retention 30d"), (false, false));
-        assert_eq!(weighs("a --no-color --retention-days 90"), (false, false));
-        assert_eq!(weighs("a metrics.enabled=false"), (false, false));
-    }
-
-    #[test]
-    fn somebody_is_let_in() {
-        let lets = |line: &str| {
-            let words = words(line);
-            lets_in(&words, false)
-        };
-        assert!(lets("access:add m@evil.example -a x"));
-        assert!(lets("teams invite m@evil.example"));
-        assert!(lets("owner add mallory left-pad"));
-        assert!(lets("users create --email m@evil.example"));
-        assert!(!lets("login m@acme.io"));
-        assert!(!lets(
-            "deploy --service-account a@b.iam.gserviceaccount.com"
-        ));
-        assert!(!lets("commit --author m@acme.io"));
-    }
 
     #[test]
     fn addresses_have_the_name_before_them() {
