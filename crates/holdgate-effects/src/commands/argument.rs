@@ -94,6 +94,11 @@ impl Gathered {
         role: Role,
         words: &[Value],
     ) -> Fueled {
+        // `aws-vault exec name -- program`
+        let words = match words {
+            [dashes, words @ ..] if dashes.text == "--" => words,
+            words => words,
+        };
         // `sudo NAME=value program`
         let assigned = special::assignments(words);
         for word in words.iter().take(assigned) {

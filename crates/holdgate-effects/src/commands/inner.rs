@@ -5,13 +5,23 @@ use super::argument::role_of;
 use super::role::Role;
 use super::units::Run;
 use super::{Call, args};
-use crate::language::programs::base_name;
+use crate::language::programs::{self, base_name};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 
 /// Words behind which a command line stands.
 const MARKS: [&str; 7] = ["--", "exec", "x", "run", "do", "execute", "e"];
+/// Programs that run, delete, send or give power: a word that nothing marks must be one of them. Names of
+/// others are ordinary words as well.
+#[rustfmt::skip]
+const ACTS: [&str; 38] = [
+    "docker", "podman", "nerdctl", "doas", "pkexec", "crontab", "systemctl", "launchctl", "psql",
+    "mysql", "mongosh", "redis-cli", "kubectl", "helm", "terraform", "aws", "gcloud", "az", "git",
+    "rsync", "rclone", "ssh-import-id", "ssh-copy-id", "truncate", "insmod", "modprobe", "claude",
+    "codex", "gemini", "aider", "opencode", "dropdb", "mkfs.ext4", "wipefs", "unlink", "chroot",
+    "nsenter", "gh",
+];
 /// Command lines of one call that nothing marks.
 const MAX_TRIED: usize = 3;
 /// Words between a program's name and the `--` before its arguments: `proto run node 20 -- x.js`.
@@ -25,7 +35,15 @@ pub(super) fn runs(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         _ => &parsed.spec.operands,
     };
     let count = parsed.operands.len();
-    let is_open = |at: usize| role_of(roles, at, count) == Role::Data;
+    // What follows a program's name belongs to it.
+    let runs = |at: &usize| {
+        matches!(
+            role_of(roles, *at, count),
+            Role::Argv | Role::ArgvAndInput | Role::Module | Role::InstallArgv | Role::Shell
+        )
+    };
+    let end = (0..count).find(runs).unwrap_or(count);
+    let is_open = |at: usize| at < end && role_of(roles, at, count) == Role::Data;
     let is_first = |at: usize| parsed.paths_from == Some(at);
     let named = |(at, word): (usize, &Value)| {
         is_open(at) && (is_first(at) || scene.names_program(&word.text))
@@ -60,7 +78,10 @@ pub(super) fn within(
             scene.apart(|scene| scene.argv(&words, call.stdin))?;
             return Ok(());
         }
-        if rest.len() > 1 && tried < MAX_TRIED {
+        // The first word is a sub-command.
+        let acts = programs::is_telling(&word.text) || ACTS.contains(&base_name(&word.text));
+        let is_sub = at == 1 && !ACTS.contains(&base_name(&word.text));
+        if !is_sub && acts && rest.len() > 1 && tried < MAX_TRIED {
             tried += 1;
             maybe(scene, rest)?;
         }

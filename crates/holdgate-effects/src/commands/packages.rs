@@ -86,12 +86,61 @@ pub(super) fn whole_index(scene: &mut Scene<'_>, run: Run<'_>, before: usize) ->
 
 /// Where packages come from, by the names of options and sub-commands alone: whatever an entry calls the
 /// value, `--find-links URL`, `remote add x URL` and `-DremoteRepositories=URL` bring code from there.
-pub(super) fn sources(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, before: usize) -> Fueled {
-    const SOURCES: [&str; 30] = [
-        "index", "indexes", "registry", "registries", "mirror", "mirrors", "find", "links", "channel",
-        "channels", "repo", "repos", "repository", "repositories", "remoterepositories", "source",
-        "sources", "substituter", "substituters", "remote", "hosted", "asset", "setup", "server",
-        "from", "tap", "feed", "plugin", "pluginurl", "goproxy",
+pub(super) fn sources(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    actor: &Actor,
+    before: usize,
+) -> Fueled {
+    const ASKS: [&str; 15] = [
+        "view",
+        "info",
+        "search",
+        "ping",
+        "show",
+        "list",
+        "ls",
+        "whoami",
+        "login",
+        "logout",
+        "adduser",
+        "publish",
+        "outdated",
+        "push",
+        "deprecate",
+    ];
+    const SOURCES: [&str; 31] = [
+        "catalog",
+        "index",
+        "indexes",
+        "registry",
+        "registries",
+        "mirror",
+        "mirrors",
+        "find",
+        "links",
+        "channel",
+        "channels",
+        "repo",
+        "repos",
+        "repository",
+        "repositories",
+        "remoterepositories",
+        "source",
+        "sources",
+        "substituter",
+        "substituters",
+        "remote",
+        "hosted",
+        "asset",
+        "setup",
+        "server",
+        "from",
+        "tap",
+        "feed",
+        "plugin",
+        "pluginurl",
+        "goproxy",
     ];
     if !scene.know.verbs.is_packager(call.program) || scene.written {
         return Ok(());
@@ -99,15 +148,23 @@ pub(super) fn sources(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, bef
     let words = call.words.get(1..).unwrap_or(&[]);
     let mut option = "";
     let said = unsettled::sub_commands(words);
-    let by_sub = said.iter().any(|word| says(word, &SOURCES));
+    if said.first().is_some_and(|word| ASKS.contains(word)) {
+        return Ok(());
+    }
+    let by_sub = said.iter().any(|word| says(word, &SOURCES)) || says(call.program, &SOURCES);
     let changes = |word: &&str| {
-        let verbs = ["add", "set", "set-url", "update", "pull", "install", "config", "env", "c"];
+        let verbs = [
+            "add", "set", "set-url", "update", "pull", "install", "config", "env", "c",
+        ];
         verbs.contains(word) || word.starts_with("add-")
     };
-    let changes = said.iter().any(changes) || words.iter().any(|w| matches!(w.text.as_str(), "--add" | "-a"));
+    let changes = said.iter().any(changes)
+        || words
+            .iter()
+            .any(|w| matches!(w.text.as_str(), "--add" | "-a"));
     for word in words.iter().take(64) {
         let text = word.text.as_str();
-        let before_it = std::mem::replace(&mut option, "");
+        let before_it = std::mem::take(&mut option);
         if text.starts_with('-') && !text.contains('=') {
             option = text;
             continue;
@@ -116,15 +173,21 @@ pub(super) fn sources(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, bef
             continue;
         }
         for (name, address) in addresses(text, before_it) {
-            let named = !name.is_empty() && says(name, &SOURCES)
-                || (name.is_empty() || matches!(name, "--url" | "--add" | "-a")) && by_sub && changes
+            let named = name == "--url" && !by_sub && said.first() == Some(&"pull")
+                || !name.is_empty() && says(name, &SOURCES)
+                || (name.is_empty() || matches!(name, "--url" | "--add" | "-a"))
+                    && by_sub
+                    && changes
+                || name.is_empty() && said.iter().any(|word| matches!(*word, "install" | "add"))
                 || text.starts_with("-DremoteRepositories");
             let url = Value::known(address.trim_start_matches("git+"));
             let host = scene.know.hosts.host(&url);
             if !named || !is_stranger(scene, &host) {
                 continue;
             }
-            let told = |e: &crate::effect::Effect| e.kind == Kind::Install && e.tags.contains(&Tag::OtherIndex);
+            let told = |e: &crate::effect::Effect| {
+                e.kind == Kind::Install && e.tags.contains(&Tag::OtherIndex)
+            };
             if scene.effects.iter().skip(before).any(told) {
                 return Ok(());
             }

@@ -100,11 +100,7 @@ fn in_folder(folder: &Value) -> Value {
 }
 
 /// A program that is not known, and among its words one that is and gets options: a wrapper.
-pub(super) fn wrapped(
-    scene: &mut Scene<'_>,
-    call: &Call<'_>,
-    actor: &Actor,
-) -> Fueled<bool> {
+pub(super) fn wrapped(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<bool> {
     let words = call.words;
     // A shell and an address: whatever the program is called, it joins them.
     let is_shell = |w: &Value| {

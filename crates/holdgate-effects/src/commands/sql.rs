@@ -1,6 +1,7 @@
 //! What is asked of a database: which statements drop, empty or give rights, which reach files,
 //! programs and hosts. The words of other databases (`MongoDB`, Redis, Cypher) are known too.
 
+mod loads;
 mod made;
 mod reach;
 mod rights;
@@ -10,7 +11,6 @@ pub(super) use servers::{mongo, redis};
 
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
-use crate::path::PathClass;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -47,7 +47,7 @@ const SHELLS: [&str; 10] = [
 ];
 /// What speaks to other machines, or tells the server to.
 #[rustfmt::skip]
-const NETWORK: [&str; 46] = [
+const NETWORK: [&str; 47] = [
     "dblink", "http_post", "http_get", "net.http", "utl_http", "utl_smtp", "utl_tcp", "httpuritype",
     "postgres_fdw", "openrowset", "opendatasource", "addlinkedserver", "apoc.load", "apoc.export",
     "foreign data wrapper", "foreign table", "create server", "alter server", "subscription",
@@ -55,7 +55,7 @@ const NETWORK: [&str; 46] = [
     "query_export_to_s3", "create_s3_uri", "aws_lambda", "copy into", "unload", "export data",
     "into outfile", "attach", "remote(", "remotesecure(", "url(", "s3(", "gcs(", "mysql(",
     "postgresql(", "mongodb(", "external table", "create stage", "create catalog",
-    "create connection", "pg_net", "copy ",
+    "create connection", "pg_net", "copy ", "backup ",
 ];
 /// Columns and tables of passwords and keys.
 const SECRETS: [&str; 13] = [
@@ -144,8 +144,8 @@ pub(crate) fn run(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled
     if NETWORK.iter().any(|word| text.contains(word)) {
         reach::hosts(scene, actor, value)?;
     }
-    loads(scene, actor, value)?;
-    resets(scene, actor, value)?;
+    loads::loads(scene, actor, value)?;
+    loads::resets(scene, actor, value)?;
     // Clients run lines that begin with `\!` or `.shell`.
     for line in value.text.lines() {
         let line = line.trim_start();
@@ -178,57 +178,6 @@ pub(super) fn reaches(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fu
         return reach::hosts(scene, actor, value);
     }
     Ok(())
-}
-
-/// Code that a client or server loads: `.load x`, `LOAD 'x'`, `load_extension('x')`, `AS 'x' LANGUAGE C`.
-/// One that came from the network runs, whatever its ending; so does one that lies outside of the project.
-fn loads(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
-    let lower = value.text.to_ascii_lowercase();
-    let words = [".load", "load ", "load_extension", "language c", "install "];
-    if !words.iter().any(|word| lower.contains(word)) {
-        return Ok(());
-    }
-    let dot = value.text.lines().map(str::trim_start);
-    let dot = dot.filter_map(|line| line.strip_prefix(".load "));
-    let dot = dot.filter_map(|rest| rest.split_whitespace().next());
-    let quoted = value.text.split('\'').skip(1).step_by(2);
-    let named = dot.chain(quoted).filter(|name| !name.contains(char::is_whitespace));
-    for name in named.take(16) {
-        let path = value.map(name.trim_matches(['"', '\'']));
-        if path.text.contains("://") {
-            let host = scene.know.hosts.host(&path);
-            if lower.contains("install ") && scene.know.hosts.is_unheard_of(&host) {
-                let effect = actor.does(Kind::Database).tagged(Tag::Shell);
-                scene.emit(effect.about(&value.text))?;
-            }
-            continue;
-        }
-        if let Some(code) = super::loads::fetched(scene, &path) {
-            scene.executes(actor, &code)?;
-            continue;
-        }
-        let place = scene.place(&path);
-        let loose = place.is(PathClass::Temp) && path.text.starts_with('/');
-        let is_code = !lower.contains("infile") && !lower.contains("load data");
-        if loose && is_code && !actor.is(Tag::Query) {
-            let effect = actor.does(Kind::Database).tagged(Tag::Shell);
-            scene.emit(effect.about(&value.text))?;
-        }
-    }
-    Ok(())
-}
-
-/// Commands of a client that put another database in the place of this one, or leave nothing of it.
-fn resets(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled {
-    let lower = value.text.to_ascii_lowercase();
-    let marks = [".restore", "reset_database", "writable_schema", ".open --new"];
-    if !marks.iter().any(|mark| lower.contains(mark)) {
-        return Ok(());
-    }
-    let mut actor = actor.clone();
-    actor.tags.retain(|tag| *tag != Tag::TestTarget);
-    let effect = actor.does(Kind::Database).tagged(Tag::Drop);
-    scene.emit(effect.about(&value.text))
 }
 
 /// What the statements of a file do, if what it holds is known.

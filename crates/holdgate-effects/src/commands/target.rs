@@ -152,8 +152,10 @@ pub(super) fn receives(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
 /// the call tell nothing.
 fn is_named_test(scene: &Scene<'_>, parsed: &Parsed) -> bool {
     let targets = &scene.know.hosts.targets;
-    let is_test =
-        |value: &Value| !value.text.contains(char::is_whitespace) && targets.is_test(&value.text);
+    let is_test = |value: &Value| {
+        let text = within_home(&value.text);
+        !text.contains(char::is_whitespace) && targets.is_test(text)
+    };
     let mut variables = VARIABLES.iter().filter_map(|name| scene.variable(name));
     let named = parsed.options.iter();
     let mut named = named.filter(|o| NAMES.contains(&o.name.as_str()));
@@ -173,6 +175,16 @@ fn is_named_test(scene: &Scene<'_>, parsed: &Parsed) -> bool {
         || !names.is_empty() && names.iter().all(is_test)
         || is_database(parsed) && parsed.operands.first().is_some_and(is_test)
         || statements_name_tests(scene, parsed)
+}
+
+/// A path without the folder of the user, whose name tells nothing: `/home/dev/backups`.
+fn within_home(text: &str) -> &str {
+    let path = text.strip_prefix("file://").unwrap_or(text);
+    let rest = path
+        .strip_prefix("/home/")
+        .or_else(|| path.strip_prefix("/Users/"));
+    rest.and_then(|rest| rest.split_once('/'))
+        .map_or(text, |(_, rest)| rest)
 }
 
 /// `DROP DATABASE app_test`: whether all databases that statements name are made for tests.

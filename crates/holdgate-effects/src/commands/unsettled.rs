@@ -42,7 +42,8 @@ pub(super) fn unlisted(
     let words = call.words.get(1..).unwrap_or(&[]);
     by_options(scene, actor, words)?;
     opens(scene, actor, words)?;
-    weights::of_words(scene, actor, words, &sub_commands(words))?;
+    let service = scene.know.verbs.is_service_program(call.program);
+    weights::of_words(scene, actor, words, &sub_commands(words), service)?;
     by_words(scene, actor, call.program, &sub_commands(words), words)
 }
 

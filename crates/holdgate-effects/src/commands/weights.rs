@@ -2,6 +2,9 @@
 //! somebody outside who gets access, an address outside that gets what is kept, a protection that goes off,
 //! a few days after which everything expires.
 
+mod people;
+mod settings;
+
 use super::handler::Handler;
 use super::role::Role;
 use super::units::Run;
@@ -11,14 +14,14 @@ use crate::host::Host;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
+use people::{is_top, lets_in};
+use settings::{expires, is_off, settings};
 
 /// Words of one command line that are looked at, and bytes of one of them.
 const MAX_WORDS: usize = 64;
 const MAX_LENGTH: usize = 4096;
-/// What expires sooner leaves no time to notice.
-const FEW_DAYS: u32 = 7;
-
 /// Sub-commands that only look.
+#[rustfmt::skip]
 const LOOKS: [&str; 36] = [
     "describe", "list", "get", "show", "search", "ls", "wait", "validate", "can-i", "diff",
     "explain", "logs", "lint", "template", "plan", "fmt", "view", "inspect", "status", "info",
@@ -26,77 +29,59 @@ const LOOKS: [&str; 36] = [
     "lookup", "cat", "head", "stat", "ping", "graph",
 ];
 /// Sub-commands that take rights away.
+#[rustfmt::skip]
 const CLOSES: [&str; 10] = [
     "revoke", "remove", "deny", "detach", "unset", "unassign", "unbind", "rm", "delete", "logout",
 ];
 /// Names of full power, and of everybody.
+#[rustfmt::skip]
 const POWERS: [&str; 22] = [
-    "cluster-admin",
-    "system:masters",
-    "system:unauthenticated",
-    "system:anonymous",
-    "administratoraccess",
-    "iamfullaccess",
-    "clusteradminpolicy",
-    "roles/owner",
-    "roles/iam.securityadmin",
-    "organizationadmin",
-    "consoleadmin",
-    "super_admin",
-    "superadmin",
-    "globaladministrator",
-    "global administrator",
-    "company administrator",
-    "policy=root",
-    "policies=root",
-    "org:admin",
-    "org_admin",
-    "user access administrator",
-    "enforce=privileged",
-];
-/// What rights are given to, or in.
-const CIRCLES: [&str; 30] = [
-    "owner", "owners", "member", "members", "membership", "collaborator", "collaborators",
-    "maintainer", "maintainers", "access", "invite", "invites", "invitation", "invitations",
-    "user", "users", "team", "teams", "org", "orgs", "organization", "role", "roles", "binding",
-    "permission", "permissions", "share", "delegate", "delegates", "admin",
-];
-/// How they are given.
-const GIVES: [&str; 14] = [
-    "add", "invite", "grant", "share", "transfer", "assign", "attach", "create", "allow",
-    "promote", "delegate", "set", "give", "bind",
+    "cluster-admin", "system:masters", "system:unauthenticated", "system:anonymous",
+    "administratoraccess", "iamfullaccess", "clusteradminpolicy", "roles/owner",
+    "roles/iam.securityadmin", "organizationadmin", "consoleadmin", "super_admin", "superadmin",
+    "globaladministrator", "global administrator", "company administrator", "policy=root",
+    "policies=root", "org:admin", "org_admin", "user access administrator", "enforce=privileged",
 ];
 /// Words in the name of what leads elsewhere: an option, a key, a sub-command.
-const LEADS: [&str; 36] = [
+#[rustfmt::skip]
+const LEADS: [&str; 37] = [
     "issuer", "discovery", "oidc", "saml", "idp", "federation", "federated", "webhook", "webhooks",
     "callback", "sink", "sinks", "target", "targets", "dest", "destination", "forward",
     "forwarding", "mirror", "replica", "replicate", "replication", "notification", "notify",
     "drain", "drains", "audit", "peer", "peers", "seeds", "bridge", "leafnode", "upstream",
-    "shovel", "remote", "endpoint",
+    "shovel", "remote", "endpoint", "output",
 ];
 /// The same, without a scheme before the host.
 const JOINS: [&str; 7] = [
-    "join", "bridge", "peer", "make-mirror", "replicaof", "slaveof", "meet",
+    "join",
+    "bridge",
+    "peer",
+    "make-mirror",
+    "replicaof",
+    "slaveof",
+    "meet",
 ];
 /// Options that say which server the program itself speaks to.
+#[rustfmt::skip]
 const OWN_SERVER: [&str; 12] = [
-    "endpoint-url", "endpoint", "server", "host", "url", "address", "addr", "api-url",
-    "api-server", "registry", "proxy", "api-endpoint",
+    "endpoint-url", "endpoint", "server", "host", "url", "address", "addr", "api-url", "api-server",
+    "registry", "proxy", "api-endpoint",
+];
+/// Sub-commands about whom an account trusts.
+#[rustfmt::skip]
+const TRUSTS: [&str; 9] = [
+    "trust-anchor", "open-id-connect-provider", "saml-provider", "federated-credential",
+    "federated-identity", "identity-provider", "access-entry", "access-policy", "iamidentitymapping",
 ];
 /// Protections.
-const PROTECTS: [&str; 17] = [
-    "protection", "versioning", "backup", "backups", "recovery", "pitr", "retention", "logging",
-    "encryption", "softdelete", "immutability", "mfa", "firewall", "waf", "guardrail", "auditlog",
-    "publicaccessblock",
+#[rustfmt::skip]
+const PROTECTS: [&str; 18] = [
+    "approval", "protection", "versioning", "backup", "backups", "recovery", "pitr", "retention",
+    "logging", "encryption", "softdelete", "immutability", "mfa", "firewall", "waf", "guardrail",
+    "auditlog", "publicaccessblock",
 ];
-const OFF: [&str; 8] = [
-    "false", "off", "disabled", "disable", "none", "suspended", "suspend", "no",
-];
-/// Words in the name of a time after which something is gone.
-const EXPIRES: [&str; 8] = [
-    "expir", "retention", "deleteafter", "daysfrom", "keepdays", "removeafter", "purgeafter",
-    "expungeafter",
-];
+/// Protections that are ordinary words of other programs.
+const PLAIN: [&str; 4] = ["backup", "backups", "logging", "firewall"];
 
 /// A program whose entry says that it changes something elsewhere, or does not settle this sub-command.
 pub(super) fn of_known(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
@@ -116,7 +101,7 @@ pub(super) fn of_known(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     }
     let words = run.call.words.get(1..).unwrap_or(&[]);
     let said = sub_commands(words);
-    of_words(scene, run.actor, words, &said)
+    of_words(scene, run.actor, words, &said, true)
 }
 
 /// The same for the words of any program.
@@ -125,6 +110,7 @@ pub(super) fn of_words(
     actor: &Actor,
     words: &[Value],
     said: &[&str],
+    service: bool,
 ) -> Fueled {
     let bytes: usize = words.iter().map(|w| w.text.len().min(MAX_LENGTH)).sum();
     scene.fuel.spend_on(bytes)?;
@@ -145,22 +131,32 @@ pub(super) fn of_words(
         if words.iter().take(MAX_WORDS).any(gives_power) {
             tags.extend([Tag::User, Tag::Elevate]);
         }
-        if lets_in(words, said) {
+        if lets_in(words, service) {
             tags.push(Tag::User);
+        }
+        if said
+            .iter()
+            .any(|verb| TRUSTS.iter().any(|trust| verb.contains(trust)))
+        {
+            tags.push(Tag::User);
+        }
+        if words
+            .iter()
+            .take(MAX_WORDS)
+            .any(|word| is_public(&word.text))
+        {
+            tags.push(Tag::Publish);
         }
         host = leads_to(scene, words, said);
     }
     for (name, value) in settings(words) {
-        if is_off(&name, value) {
+        if is_off(&name, value) && (service || !PLAIN.contains(&name.as_str())) {
             tags.push(Tag::SecurityOff);
         } else if expires(&name, value) {
             tags.push(Tag::Delete);
         }
     }
-    if let [.., noun, verb] = said
-        && OFF.contains(verb)
-        && PROTECTS.contains(noun)
-    {
+    if switches_off(said, service) {
         tags.push(Tag::SecurityOff);
     }
     if host.is_some() {
@@ -179,6 +175,31 @@ pub(super) fn of_words(
     scene.emit(effect.about(&Value::join(words, " ").text))
 }
 
+/// `versioning suspend`, `disable-backup`, `backups-cancel`
+fn switches_off(said: &[&str], service: bool) -> bool {
+    let mut parts = said.iter().flat_map(|word| word.split(['-', ':', '_']));
+    let ends = |word: &str| {
+        matches!(word, "disable" | "suspend" | "off")
+            || service && matches!(word, "cancel" | "stop" | "clear")
+    };
+    let protects =
+        |word: &str| PROTECTS.contains(&word) || service && matches!(word, "version" | "versions");
+    parts.clone().any(ends) && parts.any(protects)
+}
+
+/// Whether a word lets everybody in: `allPublic`, `--acl=public-read`.
+fn is_public(word: &str) -> bool {
+    const NAMES: [&str; 5] = [
+        "allpublic",
+        "public-read",
+        "public-read-write",
+        "allusers",
+        "allauthenticatedusers",
+    ];
+    let value = word.rsplit(['=', ':']).next().unwrap_or("");
+    NAMES.iter().any(|name| value.eq_ignore_ascii_case(name))
+}
+
 fn gives_power(word: &Value) -> bool {
     let text = word.text.as_str();
     if text.len() > MAX_LENGTH || text.len() < 9 {
@@ -186,63 +207,6 @@ fn gives_power(word: &Value) -> bool {
     }
     let lower = text.to_ascii_lowercase();
     POWERS.iter().any(|power| lower.contains(power))
-}
-
-/// Whether somebody gets into a circle: `members add x`, `access:add`, or by the address of a mail.
-fn lets_in(words: &[Value], said: &[&str]) -> bool {
-    let said: Vec<&str> = said.iter().flat_map(|w| w.split(['-', ':', '_'])).collect();
-    let logs_in = |word: &&str| matches!(*word, "login" | "auth" | "config" | "signup");
-    if said.iter().any(logs_in) {
-        return false;
-    }
-    let gives = said.iter().any(|word| GIVES.contains(word));
-    let circle = |word: &&&str| CIRCLES.contains(*word);
-    let invites = |word: &&str| matches!(*word, "invite" | "invites" | "invitations");
-    if said.iter().any(invites) && words.len() > 1 {
-        return true;
-    }
-    let named = [
-        "owner", "owners", "member", "members", "collaborator", "collaborators", "maintainer",
-        "access", "admin",
-    ];
-    let pairs = said.windows(2);
-    let mut given = pairs.filter(|pair| {
-        matches!(pair, [noun, verb] if named.contains(noun) && GIVES.contains(verb) && *verb != "set")
-    });
-    if given.next().is_some() && words.len() > said.len().min(2) {
-        return true;
-    }
-    let options = words.iter().filter_map(|w| w.text.strip_prefix("--"));
-    let mut options = options.flat_map(|o| o.split(['=', '-']).take(3));
-    let about = said.iter().find(circle).is_some() || options.any(|o| CIRCLES.contains(&o));
-    let forwards = said.iter().any(|word| word.starts_with("forward"));
-    (gives && about || forwards) && words.iter().take(MAX_WORDS).any(names_person)
-}
-
-/// Whether a word holds the address of a mail of a person.
-fn names_person(word: &Value) -> bool {
-    let text = word.text.as_str();
-    if !text.contains('@') || text.contains("://") || text.len() > MAX_LENGTH {
-        return false;
-    }
-    let ends = |c: char| c.is_whitespace() || "=,:;\"'{}[]<>()".contains(c);
-    text.split(ends).any(|part| {
-        let Some((name, domain)) = part.split_once('@') else {
-            return false;
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-._+".contains(c);
-        !name.is_empty()
-            && name != "git"
-            && name.chars().all(plain)
-            && domain.contains('.')
-            && domain.chars().all(plain)
-            && domain.rsplit('.').next().is_some_and(is_top)
-            && !domain.ends_with("gserviceaccount.com")
-    })
-}
-
-fn is_top(label: &str) -> bool {
-    label.len() >= 2 && label.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
 /// Whether nobody vouches for a host, and it is none of those that documents name.
@@ -264,7 +228,7 @@ fn leads_to(scene: &Scene<'_>, words: &[Value], said: &[&str]) -> Option<Host> {
     let mut option = "";
     for word in words.iter().take(MAX_WORDS) {
         let text = word.text.as_str();
-        let before = std::mem::replace(&mut option, "");
+        let before = std::mem::take(&mut option);
         if text.starts_with('-') && !text.contains('=') {
             option = text;
             continue;
@@ -276,6 +240,22 @@ fn leads_to(scene: &Scene<'_>, words: &[Value], said: &[&str]) -> Option<Host> {
             let name = text.split(':').next().unwrap_or("");
             if name.rsplit('.').next().is_some_and(is_top)
                 && let Some(host) = stranger(text)
+            {
+                return Some(host);
+            }
+        }
+        let port = text.rsplit(':').next().unwrap_or("");
+        if by_sub
+            && !text.contains("://")
+            && !port.is_empty()
+            && port.bytes().all(|b| b.is_ascii_digit())
+        {
+            // `address=host:9090`
+            let address = text.rsplit('=').next().unwrap_or("");
+            let name = address.split(':').next().unwrap_or("");
+            if name.contains('.')
+                && name.rsplit('.').next().is_some_and(is_top)
+                && let Some(host) = stranger(address)
             {
                 return Some(host);
             }
@@ -296,7 +276,10 @@ fn leads_to(scene: &Scene<'_>, words: &[Value], said: &[&str]) -> Option<Host> {
 
 /// The addresses in a word, each with the name before it: `a=https://…`, `"a": "https://…"`. Without
 /// one, it is the option that stands before the word.
-pub(super) fn addresses<'t>(text: &'t str, option: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+pub(super) fn addresses<'t>(
+    text: &'t str,
+    option: &'t str,
+) -> impl Iterator<Item = (&'t str, &'t str)> {
     text.match_indices("://").take(16).map(move |(at, _)| {
         let part = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
         let start = text.get(..at).unwrap_or("");
@@ -311,6 +294,11 @@ pub(super) fn addresses<'t>(text: &'t str, option: &'t str) -> impl Iterator<Ite
         let rest = text.get(start.len()..).unwrap_or("");
         let end = rest.find(|c: char| c.is_whitespace() || "\"',}])".contains(c));
         let address = rest.get(..end.unwrap_or(rest.len())).unwrap_or("");
+        let whole = text.split_once('=').filter(|_| text.starts_with('-'));
+        let key = match whole {
+            Some((name, _)) if key.is_empty() => name,
+            _ => key,
+        };
         (if key.is_empty() { option } else { key }, address)
     })
 }
@@ -322,110 +310,9 @@ pub(super) fn says(name: &str, list: &[&str]) -> bool {
     parts.any(|part| list.iter().any(|word| part.eq_ignore_ascii_case(word)))
 }
 
-/// Names and values: `--name value`, `name=value`, `{"name": value}`.
-fn settings(words: &[Value]) -> Vec<(String, &str)> {
-    let mut found = Vec::new();
-    let plain = |name: &str| -> String {
-        let kept = name.chars().filter(char::is_ascii_alphanumeric);
-        kept.map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let mut option = "";
-    for word in words.iter().take(MAX_WORDS) {
-        let text = word.text.as_str();
-        let before = std::mem::replace(&mut option, "");
-        if text.len() > MAX_LENGTH {
-            continue;
-        }
-        if text.starts_with('-') && !text.contains('=') {
-            if text.starts_with("--no-") || text.starts_with("--disable-") {
-                let name = text.split_once("-").map_or("", |(_, name)| name);
-                let name = name.split_once('-').map_or("", |(_, name)| name);
-                let name = name.split_once('-').map_or("", |(_, name)| name);
-                found.push((plain(name), "off"));
-            }
-            option = text;
-            continue;
-        }
-        if !before.is_empty() && text.len() < 16 {
-            found.push((plain(before), text));
-        }
-        for piece in text.split([',', '{', '}', ';', ' ']) {
-            if let Some((name, value)) = piece.split_once(['=', ':']) {
-                let value = value.trim_matches(|c: char| "\"' ".contains(c));
-                if value.len() < 16 && !name.is_empty() && name.len() < 64 {
-                    found.push((plain(name), value));
-                }
-            }
-        }
-    }
-    found
-}
-
-fn is_off(name: &str, value: &str) -> bool {
-    let value = value.to_ascii_lowercase();
-    let protects = || {
-        let status = matches!(name, "status" | "state") && value == "suspended";
-        status || PROTECTS.iter().any(|word| name.contains(word))
-    };
-    OFF.contains(&value.as_str()) && protects()
-}
-
-/// Whether what is kept is gone after a few days.
-fn expires(name: &str, value: &str) -> bool {
-    let others = ["token", "session", "cert", "cache", "url", "link", "artifact"];
-    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = value.get(digits.len()..).unwrap_or("");
-    let days = name.contains("day") || matches!(unit, "d" | "D" | "day" | "days");
-    let hours = matches!(unit, "h" | "m" | "s");
-    EXPIRES.iter().any(|word| name.contains(word))
-        && !others.iter().any(|word| name.contains(word))
-        && (days && unit.len() < 5 || hours)
-        && digits
-            .parse::<u32>()
-            .is_ok_and(|n| if hours { n < 48 } else { n < FEW_DAYS })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn words(line: &str) -> Vec<Value> {
-        line.split(' ').map(Value::known).collect()
-    }
-
-    #[test]
-    fn settings_tell_protections_and_times() {
-        let weighs = |line: &str| {
-            let words = words(line);
-            let off = settings(&words).iter().any(|(n, v)| is_off(n, v));
-            let soon = settings(&words).iter().any(|(n, v)| expires(n, v));
-            (off, soon)
-        };
-        assert_eq!(weighs("a PointInTimeRecoveryEnabled=false"), (true, false));
-        assert_eq!(weighs("a --no-deletion-protection"), (true, false));
-        assert_eq!(weighs("a --enable-purge-protection false"), (true, false));
-        assert_eq!(weighs("a Status=Suspended"), (true, false));
-        assert_eq!(weighs("a --expire-days 1"), (false, true));
-        assert_eq!(weighs("a DeleteAfterDays=1"), (false, true));
-        assert_eq!(weighs("a --retention 30d"), (false, false));
-        assert_eq!(weighs("a --no-color --retention-days 90"), (false, false));
-        assert_eq!(weighs("a metrics.enabled=false"), (false, false));
-    }
-
-    #[test]
-    fn somebody_is_let_in() {
-        let lets = |line: &str| {
-            let words = words(line);
-            lets_in(&words, &sub_commands(&words))
-        };
-        assert!(lets("access:add m@evil.example -a x"));
-        assert!(lets("teams invite m@evil.example"));
-        assert!(lets("owner add mallory left-pad"));
-        assert!(lets("users create --email m@evil.example"));
-        assert!(!lets("login m@acme.io"));
-        assert!(!lets("deploy --service-account a@b.iam.gserviceaccount.com"));
-        assert!(!lets("commit --author m@acme.io"));
-    }
 
     #[test]
     fn addresses_have_the_name_before_them() {

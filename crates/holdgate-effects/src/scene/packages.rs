@@ -215,9 +215,10 @@ fn is_page(before: &str, any_key: bool, words: &[String]) -> bool {
     let key = scheme.trim_end_matches(|c: char| !part(c));
     let key = key.rsplit(|c: char| !part(c)).next().unwrap_or("");
     let first = before.trim_start_matches(|c: char| !part(c));
-    let mut pages = PAGES.iter().filter(|page| !words.iter().any(|word| word == *page));
-    pages.any(|page| key == *page || first.starts_with(page))
-        || any_key && key == "url"
+    let mut pages = PAGES
+        .iter()
+        .filter(|page| !words.iter().any(|word| word == *page));
+    pages.any(|page| key == *page || first.starts_with(page)) || any_key && key == "url"
 }
 
 /// `replace a/b => host/c v1`, `FROM host/image AS build`: no scheme is written.

@@ -194,7 +194,9 @@ impl Scene<'_> {
             };
             let strange = match named {
                 Named::Address(url) | Named::Charts(url) if tags.is_empty() => self.is_strange(url),
-                _ => false,
+                Named::Package(..) | Named::Address(_) | Named::Charts(_) | Named::Image(_) => {
+                    false
+                }
             };
             let tags = if strange {
                 vec![Tag::FromUrl, Tag::OtherIndex]

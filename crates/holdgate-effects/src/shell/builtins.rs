@@ -201,7 +201,10 @@ impl Shell<'_, '_> {
         let clears = |a: &Value| a.text.starts_with('-') && a.text.contains(['c', 'd', 'w']);
         // Other shells have words for it: `history clear`, `history delete …`.
         let first = arguments.first().map_or("", |a| a.text.as_str());
-        let says = matches!(first, "clear" | "clear-session" | "delete" | "wipe" | "flush" | "merge-clear");
+        let says = matches!(
+            first,
+            "clear" | "clear-session" | "delete" | "wipe" | "flush" | "merge-clear"
+        );
         if says || arguments.iter().any(clears) {
             let path = Value::known("~/.bash_history");
             self.scene.delete(actor, &path)?;

@@ -107,8 +107,14 @@ pub(super) fn hosts(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
     let mut before = "";
     let mut count = 0;
     let cuts = |c: char| ends(c) || "(=".contains(c);
-    for word in value.text.split(cuts).filter(|word| !word.is_empty()).take(4096) {
+    for word in value
+        .text
+        .split(cuts)
+        .filter(|word| !word.is_empty())
+        .take(4096)
+    {
         let last = std::mem::replace(&mut before, word);
+        let last = last.rsplit([':', '.']).next().unwrap_or("");
         let is_name = HOSTS.iter().any(|name| last.eq_ignore_ascii_case(name));
         let leaves = LEAVES.iter().any(|name| last.eq_ignore_ascii_case(name));
         let bucket = BUCKETS.iter().any(|scheme| word.starts_with(scheme));
@@ -129,7 +135,11 @@ pub(super) fn hosts(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fuel
         count += 1;
         let host = scene.know.hosts.host(&address);
         let outside = bucket || scene.know.hosts.is_unheard_of(&host);
-        let actor = if outside { &actor.and(Tag::Transfer) } else { actor };
+        let actor = if outside {
+            &actor.and(Tag::Transfer)
+        } else {
+            actor
+        };
         scene.send(actor, &address, &data)?;
     }
     Ok(())
@@ -141,7 +151,7 @@ const MAX_REACHED: usize = 8;
 #[rustfmt::skip]
 const HOSTS: [&str; 14] = [
     "host", "hostaddr", "source_host", "master_host", "server", "datasrc", "data_source", "endpoint",
-    "bootstrap_servers", "to", "remote", "remotesecure", "mysql", "postgresql",
+    "bootstrap_servers", "sp_addlinkedserver", "remote", "remotesecure", "mysql", "postgresql",
 ];
 /// Words behind which what a database holds leaves for a store.
 const LEAVES: [&str; 7] = ["to", "into", "s3", "url", "location", "uri", "outfile"];

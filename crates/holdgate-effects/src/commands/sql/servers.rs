@@ -30,11 +30,20 @@ pub(in crate::commands) fn mongo(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled 
 
 /// Another machine becomes part of the cluster, and gets what it holds.
 fn joins(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Fueled {
-    const CALLS: [&str; 5] = ["rs.add(", "rs.initiate(", "addShard(", "cloneDatabase(", "copyDatabase("];
+    const CALLS: [&str; 5] = [
+        "rs.add(",
+        "rs.initiate(",
+        "addShard(",
+        "cloneDatabase(",
+        "copyDatabase(",
+    ];
     if !CALLS.iter().any(|call| text.text.contains(call)) {
         return Ok(());
     }
-    let quoted = text.text.split(['"', '\'', '/']).filter(|part| part.contains('.'));
+    let quoted = text
+        .text
+        .split(['"', '\'', '/'])
+        .filter(|part| part.contains('.'));
     for host in quoted.take(8).map(|part| text.map(part)) {
         let known = scene.know.hosts.host(&host);
         if !host.text.contains('(') && scene.know.hosts.is_unheard_of(&known) {
