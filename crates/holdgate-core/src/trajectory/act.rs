@@ -73,6 +73,8 @@ impl Facts {
     pub(super) const MOVES: Facts = Facts(65536);
     /// A file or folder goes away.
     pub(super) const DELETES: Facts = Facts(131_072);
+    /// A tool writes a whole file anew.
+    pub(super) const WHOLE: Facts = Facts(524_288);
     /// It says where packages come from.
     pub(super) const PACKAGES: Facts = Facts(262_144);
 
@@ -114,6 +116,11 @@ impl Act {
             let Some(mut action) = found else {
                 continue;
             };
+            // What a program prints goes there, even if nothing is known of it.
+            let prints = effect.kind == Kind::Write && effect.program.as_ref() == "shell";
+            if prints && action == Action::Delete && has_output(effects) {
+                action = Action::Write;
+            }
             // What the same call makes anew is not lost.
             if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects)
             {
@@ -181,6 +188,11 @@ impl Act {
         let now = !effect.is(Tag::Written);
         let moves = effect.kind == Kind::Move && action == Action::WriteOut;
         facts.set(Facts::MOVES, moves);
+        let part = [Tag::Edit, Tag::Append, Tag::InPlace, Tag::Mkdir];
+        let part = part.iter().any(|tag| effect.is(*tag));
+        let whole = effect.kind == Kind::Write && effect.program.as_ref() != "shell";
+        let whole = whole && now && !part && effect.origins == Origins::NONE;
+        facts.set(Facts::WHOLE, whole);
         let packages = !matches!(effect.kind, Kind::Vcs | Kind::Fetch);
         facts.set(Facts::PACKAGES, action == Action::Redirect && packages);
         facts.set(Facts::DELETES, effect.kind == Kind::Delete);
@@ -243,6 +255,13 @@ pub(super) fn action_of(effect: &Effect) -> Option<Action> {
         return Some(Action::Redirect);
     }
     action(effect).filter(|_| happens(effect))
+}
+
+/// Whether a program of the call may print something.
+fn has_output(effects: &[Effect]) -> bool {
+    let silent = |program: &str| matches!(program, ":" | "true" | "cat" | "echo" | "printf");
+    let mut runs = effects.iter().filter(|effect| effect.kind == Kind::Run);
+    runs.any(|effect| !silent(&effect.program))
 }
 
 /// Whether what is deleted is written in the same call.

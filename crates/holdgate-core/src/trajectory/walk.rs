@@ -80,11 +80,7 @@ impl<'t> Walk<'t> {
         let own = labels.any(Labels::PRIVATE) && !act.facts.has(Facts::MOVES);
         if own && act.facts.has(Facts::DELETES) {
             action = Action::DestroyData;
-        } else if act.facts.has(Facts::DELETES)
-            && labels.any(Labels::WRITTEN.and(Labels::FETCHED))
-            && !matches!(action, Action::ClearLog | Action::Disarm)
-        {
-            // It takes back what the conversation has made or fetched.
+        } else if self.takes_back(act) && !matches!(action, Action::ClearLog | Action::Disarm) {
             action = Action::Edit;
         }
         self.moved |= act.facts.has(Facts::MOVES);
@@ -172,6 +168,19 @@ impl<'t> Walk<'t> {
         if path != 0 {
             self.own.push((path, file));
         }
+    }
+
+    /// Whether a tool writes all of a file that nobody has read or written here.
+    pub(super) fn is_unseen(&self, act: &Act) -> bool {
+        let seen = |file: File| file.labels.any(Labels::READ.and(Labels::WRITTEN));
+        act.facts.has(Facts::WHOLE) && !self.at(act.path).is_some_and(seen)
+    }
+
+    /// Whether an act deletes what the conversation has made or fetched, or a part of that.
+    fn takes_back(&self, act: &Act) -> bool {
+        let made = Labels::WRITTEN.and(Labels::FETCHED);
+        let made = |path: &u64| self.at(*path).is_some_and(|file| file.labels.any(made));
+        act.facts.has(Facts::DELETES) && (made(&act.path) || act.above.iter().any(made))
     }
 
     /// Whether an act replaces a file that nobody has read.
