@@ -70,6 +70,9 @@ impl<'t> Walk<'t> {
         let known = self.known(act);
         let labels = known.map_or(Labels::NONE, |file| file.labels);
         let mut action = act.action;
+        if act.facts.has(Facts::LATER) {
+            return self.name(act, labels);
+        }
         if action == Action::Run && act.path != 0 {
             if labels.any(Labels::FETCHED.and(Labels::DECODED)) {
                 action = Action::RunLoose;
@@ -122,6 +125,22 @@ impl<'t> Walk<'t> {
         action
     }
 
+    /// A written file runs the file of an act: harm, if that file is loose or becomes so.
+    fn name(&mut self, act: &Act, labels: Labels) -> Action {
+        let loose = labels.any(Labels::FETCHED.and(Labels::DECODED)) && !labels.any(Labels::READ);
+        if loose {
+            self.here |= 1 << Action::Plant.index();
+            return Action::Plant;
+        }
+        let mut file = self.at(act.path).unwrap_or(File {
+            labels: Labels::NONE,
+            step: self.step,
+        });
+        file.labels = file.labels.and(Labels::NAMED);
+        self.set(act.path, file);
+        Action::Read
+    }
+
     fn write(&mut self, act: &Act, mut action: Action, before: Labels) -> Action {
         let mut labels = Labels::WRITTEN;
         let mut step = self.step;
@@ -155,6 +174,12 @@ impl<'t> Walk<'t> {
                 file.step = self.step;
                 self.set(path, file);
             }
+        }
+        if before.any(Labels::NAMED) {
+            if labels.any(Labels::FETCHED.and(Labels::DECODED)) {
+                action = Action::Plant;
+            }
+            labels = labels.and(Labels::NAMED);
         }
         if act.facts.has(Facts::PART) {
             // What it held before, commits have taken along before.
