@@ -282,6 +282,7 @@ impl History {
         let ended = Ended {
             ran: step.outcome != Outcome::Refused,
             shown: shown.is_some_and(|shown| shown.is_sensitive()),
+            replaced: shown.is_some_and(|shown| shown.replaced),
         };
         self.refused = self.refused.saturating_add(u32::from(!ended.ran));
         if ended.ran {

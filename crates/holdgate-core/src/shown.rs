@@ -43,12 +43,25 @@ pub(crate) struct Shown {
     pub(crate) marking: Option<&'static str>,
     /// Whether somebody else than the user may have written it.
     pub(crate) external: bool,
+    /// Whether it says that a file which was there was written anew.
+    pub(crate) replaced: bool,
     /// The hosts that it names beside its secrets.
     hosts: Box<[u32]>,
     /// The names in it.
     names: Names,
     /// The passages of a text that others wrote, or that is marked.
     prints: Prints,
+}
+
+/// Whether a tool that writes a whole file says that the file was there before.
+fn replaces(texts: &[&str], effects: &[Effect]) -> bool {
+    const SAID: usize = 400;
+    let whole = |effect: &Effect| effect.kind == Kind::Write && !effect.is(Tag::Edit);
+    let says = |text: &&str| {
+        let said = text.get(..SAID).unwrap_or(text);
+        said.contains("been updated") || said.contains("verwr")
+    };
+    effects.iter().any(whole) && texts.iter().any(says)
 }
 
 impl Shown {
@@ -58,6 +71,7 @@ impl Shown {
         let path = path.and_then(|e| Some(e.path.as_ref()?.text.as_str()));
         let mut shown = Shown {
             external,
+            replaced: replaces(texts, effects),
             names: Names::of(texts.iter().copied()),
             ..Shown::default()
         };

@@ -73,6 +73,10 @@ impl Facts {
     pub(super) const MOVES: Facts = Facts(65536);
     /// A file or folder goes away.
     pub(super) const DELETES: Facts = Facts(131_072);
+    /// A tool writes a whole file anew.
+    pub(super) const WHOLE: Facts = Facts(524_288);
+    /// It runs when the file is used that it stands in.
+    pub(super) const LATER: Facts = Facts(1_048_576);
     /// It says where packages come from.
     pub(super) const PACKAGES: Facts = Facts(262_144);
 
@@ -103,17 +107,24 @@ impl Act {
         for effect in effects {
             let harmful = is_harmful(effect);
             let redirects = redirects(effect);
-            if harmful && planted || !harmful && !redirects && !happens(effect) {
+            let later = is_later(effect);
+            if harmful && planted || !harmful && !redirects && !later && !happens(effect) {
                 continue;
             }
             let found = match (harmful, redirects) {
                 (true, _) => Some(Action::Plant),
                 (_, true) => Some(Action::Redirect),
+                _ if later => Some(Action::Read),
                 _ => action(effect),
             };
             let Some(mut action) = found else {
                 continue;
             };
+            // What a program prints goes there, even if nothing is known of it.
+            let prints = effect.kind == Kind::Write && effect.program.as_ref() == "shell";
+            if prints && action == Action::Delete && has_output(effects) {
+                action = Action::Write;
+            }
             // What the same call makes anew is not lost.
             if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects)
             {
@@ -181,7 +192,13 @@ impl Act {
         let now = !effect.is(Tag::Written);
         let moves = effect.kind == Kind::Move && action == Action::WriteOut;
         facts.set(Facts::MOVES, moves);
+        let part = [Tag::Edit, Tag::Append, Tag::InPlace, Tag::Mkdir];
+        let part = part.iter().any(|tag| effect.is(*tag));
+        let whole = effect.kind == Kind::Write && effect.program.as_ref() != "shell";
+        let whole = whole && now && !part && effect.origins == Origins::NONE;
+        facts.set(Facts::WHOLE, whole);
         let packages = !matches!(effect.kind, Kind::Vcs | Kind::Fetch);
+        facts.set(Facts::LATER, is_later(effect) && action == Action::Read);
         facts.set(Facts::PACKAGES, action == Action::Redirect && packages);
         facts.set(Facts::DELETES, effect.kind == Kind::Delete);
         facts.set(Facts::WRITES, effect.kind == Kind::Write && now);
@@ -243,6 +260,21 @@ pub(super) fn action_of(effect: &Effect) -> Option<Action> {
         return Some(Action::Redirect);
     }
     action(effect).filter(|_| happens(effect))
+}
+
+/// Whether a written file runs another file, which is known by its path.
+fn is_later(effect: &Effect) -> bool {
+    let place = effect.path.as_ref();
+    let file = place.is_some_and(|place| !place.is(PathClass::Os) && !place.is(PathClass::Stream));
+    let written = effect.is(Tag::Written) && !effect.is(Tag::DryRun);
+    effect.kind == Kind::Run && written && file
+}
+
+/// Whether a program of the call may print something.
+fn has_output(effects: &[Effect]) -> bool {
+    let silent = |program: &str| matches!(program, ":" | "true" | "cat" | "echo" | "printf");
+    let mut runs = effects.iter().filter(|effect| effect.kind == Kind::Run);
+    runs.any(|effect| !silent(&effect.program))
 }
 
 /// Whether what is deleted is written in the same call.

@@ -17,6 +17,8 @@ const REFUSALS: u32 = 2;
 const WIDENED: u32 = 3;
 /// Existing files that are replaced unread before somebody is asked.
 const BLIND: u32 = 7;
+/// Files that tools replace unread before somebody is asked about the next.
+const HOLLOW: u32 = 4;
 /// The weight of recent deletions from which somebody is asked.
 const DELETIONS: u32 = 12;
 
@@ -326,6 +328,15 @@ impl Walk<'_> {
             return Some(case(
                 "blind-overwrites",
                 trail.blind.first,
+                began,
+                "goes on with it",
+            ));
+        }
+        if self.is_unseen(act) && trail.hollow.calls >= HOLLOW {
+            let began = "began to replace files unread";
+            return Some(case(
+                "blind-overwrites",
+                trail.hollow.first,
                 began,
                 "goes on with it",
             ));

@@ -8,7 +8,7 @@ pub(super) const MAX_FILES: usize = 896;
 
 /// What is known of a file: a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Labels(pub(super) u8);
+pub(super) struct Labels(pub(super) u16);
 
 impl Labels {
     pub(super) const NONE: Labels = Labels(0);
@@ -31,13 +31,19 @@ impl Labels {
     /// It holds what was moved here from the user's own files.
     pub(super) const PRIVATE: Labels = Labels(128);
 
+    /// A file that the conversation wrote runs it.
+    pub(super) const NAMED: Labels = Labels(256);
+
     /// What a copy of the file has too.
     pub(super) const CONTENT: Labels = Labels::FETCHED
         .and(Labels::DECODED)
         .and(Labels::SECRET)
         .and(Labels::PRIVATE);
     /// What must not be forgotten.
-    const LASTING: Labels = Labels::CONTENT.and(Labels::WIDENED).and(Labels::PACKED);
+    const LASTING: Labels = Labels::CONTENT
+        .and(Labels::WIDENED)
+        .and(Labels::PACKED)
+        .and(Labels::NAMED);
 
     pub(super) const fn and(self, other: Labels) -> Labels {
         Labels(self.0 | other.0)

@@ -80,6 +80,12 @@ pub(super) fn action(effect: &Effect) -> Option<Action> {
         Kind::Connect if is(Tag::Remote) && !is(Tag::Tunnel) => Action::ChangeRemote,
         Kind::Connect | Kind::RemoteShell => Action::Connect,
         Kind::ExecuteFetched if of(effect, HostClass::Installer) => Action::Install,
+        // A file of a release, which was fetched before.
+        Kind::ExecuteFetched
+            if of(effect, HostClass::Registry) && effect.origins.any(Origins::FILE) =>
+        {
+            Action::Install
+        }
         Kind::ExecuteFetched | Kind::ExecuteDecoded => Action::RunLoose,
         Kind::ExecuteOpaque => Action::Run,
         Kind::Elevate => Action::Elevate,

@@ -127,7 +127,6 @@ pub(super) fn combine(
             | Action::Grant
             | Action::Disarm
             | Action::RunLoose
-            | Action::InstallOdd
             | Action::Settings
             | Action::Redirect
     );

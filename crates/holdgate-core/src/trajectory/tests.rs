@@ -16,10 +16,12 @@ mod learning;
 const RAN: Ended = Ended {
     ran: true,
     shown: false,
+    replaced: false,
 };
 const REFUSED: Ended = Ended {
     ran: false,
     shown: false,
+    replaced: false,
 };
 
 fn effect(kind: Kind) -> Effect {

@@ -18,6 +18,8 @@ pub(crate) struct Ended {
     pub(crate) ran: bool,
     /// Whether its result has shown a secret.
     pub(crate) shown: bool,
+    /// Whether its result says that a file was replaced.
+    pub(crate) replaced: bool,
 }
 
 /// How often and when something was done.
@@ -66,6 +68,8 @@ pub(crate) struct Trail {
     pub(super) planted: Option<u32>,
     /// Existing files that were replaced and had not been read.
     pub(super) blind: Mark,
+    /// Files that tools have replaced unread, as their results say.
+    pub(super) hollow: Mark,
     /// The end of the sequence without neutral actions.
     pub(super) ending: Ending,
     /// The signs so far, each with the step that showed it first.
@@ -84,6 +88,7 @@ impl Default for Trail {
             committed: None,
             planted: None,
             blind: Mark::default(),
+            hollow: Mark::default(),
             ending: Ending::default(),
             signs: Vec::new(),
         }
@@ -106,9 +111,10 @@ impl Trail {
         }
         let mut walk = Walk::new(self, step);
         let mut sequence = Vec::new();
-        let mut blind = false;
+        let (mut blind, mut hollow) = (false, false);
         for act in acts {
             blind |= walk.is_blind(act);
+            hollow |= ended.replaced && walk.is_unseen(act);
             let action = walk.step(act);
             sequence.push((action, act));
         }
@@ -125,6 +131,9 @@ impl Trail {
         }
         if blind {
             self.blind.note(step);
+        }
+        if hollow {
+            self.hollow.note(step);
         }
         let mut learned = Vec::new();
         for (action, act) in sequence {
@@ -203,7 +212,8 @@ impl Trail {
     /// The signs of a call with these acts that no earlier step has shown.
     pub(crate) fn signs_of(&self, acts: &[Act]) -> Vec<Sign> {
         let mut signs = Vec::new();
-        let quiet = |act: &Act| act.is_neutral() && !act.runs_file();
+        let quiet =
+            |act: &Act| act.is_neutral() && !act.runs_file() && !act.facts.has(Facts::LATER);
         if self.planted.is_none() && acts.iter().all(quiet) {
             return signs;
         }

@@ -70,6 +70,9 @@ impl<'t> Walk<'t> {
         let known = self.known(act);
         let labels = known.map_or(Labels::NONE, |file| file.labels);
         let mut action = act.action;
+        if act.facts.has(Facts::LATER) {
+            return self.name(act, labels);
+        }
         if action == Action::Run && act.path != 0 {
             if labels.any(Labels::FETCHED.and(Labels::DECODED)) {
                 action = Action::RunLoose;
@@ -80,11 +83,7 @@ impl<'t> Walk<'t> {
         let own = labels.any(Labels::PRIVATE) && !act.facts.has(Facts::MOVES);
         if own && act.facts.has(Facts::DELETES) {
             action = Action::DestroyData;
-        } else if act.facts.has(Facts::DELETES)
-            && labels.any(Labels::WRITTEN.and(Labels::FETCHED))
-            && !matches!(action, Action::ClearLog | Action::Disarm)
-        {
-            // It takes back what the conversation has made or fetched.
+        } else if self.takes_back(act) && !matches!(action, Action::ClearLog | Action::Disarm) {
             action = Action::Edit;
         }
         self.moved |= act.facts.has(Facts::MOVES);
@@ -126,6 +125,22 @@ impl<'t> Walk<'t> {
         action
     }
 
+    /// A written file runs the file of an act: harm, if that file is loose or becomes so.
+    fn name(&mut self, act: &Act, labels: Labels) -> Action {
+        let loose = labels.any(Labels::FETCHED.and(Labels::DECODED)) && !labels.any(Labels::READ);
+        if loose {
+            self.here |= 1 << Action::Plant.index();
+            return Action::Plant;
+        }
+        let mut file = self.at(act.path).unwrap_or(File {
+            labels: Labels::NONE,
+            step: self.step,
+        });
+        file.labels = file.labels.and(Labels::NAMED);
+        self.set(act.path, file);
+        Action::Read
+    }
+
     fn write(&mut self, act: &Act, mut action: Action, before: Labels) -> Action {
         let mut labels = Labels::WRITTEN;
         let mut step = self.step;
@@ -160,6 +175,12 @@ impl<'t> Walk<'t> {
                 self.set(path, file);
             }
         }
+        if before.any(Labels::NAMED) {
+            if labels.any(Labels::FETCHED.and(Labels::DECODED)) {
+                action = Action::Plant;
+            }
+            labels = labels.and(Labels::NAMED);
+        }
         if act.facts.has(Facts::PART) {
             // What it held before, commits have taken along before.
             labels = labels.and(before);
@@ -172,6 +193,19 @@ impl<'t> Walk<'t> {
         if path != 0 {
             self.own.push((path, file));
         }
+    }
+
+    /// Whether a tool writes all of a file that nobody has read or written here.
+    pub(super) fn is_unseen(&self, act: &Act) -> bool {
+        let seen = |file: File| file.labels.any(Labels::READ.and(Labels::WRITTEN));
+        act.facts.has(Facts::WHOLE) && !self.at(act.path).is_some_and(seen)
+    }
+
+    /// Whether an act deletes what the conversation has made or fetched, or a part of that.
+    fn takes_back(&self, act: &Act) -> bool {
+        let made = Labels::WRITTEN.and(Labels::FETCHED);
+        let made = |path: &u64| self.at(*path).is_some_and(|file| file.labels.any(made));
+        act.facts.has(Facts::DELETES) && (made(&act.path) || act.above.iter().any(made))
     }
 
     /// Whether an act replaces a file that nobody has read.

@@ -163,9 +163,13 @@ pub(super) fn delete(effect: &Effect) -> Option<Action> {
     let last = place.text.rsplit('/').next().unwrap_or_default();
     let many = effect.is(Tag::Recursive) || last.starts_with('*');
     let own = is(PathClass::Home) && !is(PathClass::Workspace) && many;
+    let gone = effect.program.as_ref() == "shred";
     let all = is(PathClass::ProjectRoot) && many;
     Some(
-        if all || (whole.into_iter().any(is) || own) && !place.is_harmless() {
+        if all
+            || gone && !place.is_harmless()
+            || (whole.into_iter().any(is) || own) && !place.is_harmless()
+        {
             Action::DestroyData
         } else if place.is_harmless() {
             Action::Delete
