@@ -1,7 +1,7 @@
 //! Runs of encoded text, decoded: base64, hexadecimal and decimal codes, binary, URL, HTML and
 //! string escapes, letters turned by thirteen places or written backwards.
 
-use super::blocks::{BLOCK, Bitmap};
+use super::blocks::Bitmap;
 use super::lexicon::Hits;
 use super::terms::Turn;
 use holdgate_effects::decode;
@@ -68,12 +68,7 @@ fn runs(text: &str) -> Vec<String> {
         return Vec::new();
     }
     Bitmap::encoded(bytes).each_run(|run| {
-        let mut end = run.at + run.len;
-        if run.len >= BLOCK {
-            let rest = bytes.get(end..).unwrap_or_default();
-            end += rest.iter().take_while(|b| in_run(**b)).count();
-        }
-        found.token(text, run.at..end);
+        found.token(text, run.at..run.at + run.len);
         found.texts.len() < MAX_RUNS && found.bytes < MAX_BYTES
     });
     found.finish_series();
