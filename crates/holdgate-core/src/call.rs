@@ -279,7 +279,7 @@ impl HeldCall {
             id: id.ok_or(Fault::NoId)?,
             name: name.ok_or(Fault::NoName)?,
             runs: self.runs.clone(),
-            text: Arc::new(input.text()),
+            text: Arc::new(input.text_of_about(text.len())),
             input: input.into_owned(),
             envelope: self.envelope.clone(),
             words: self.words.clone(),

@@ -6,6 +6,7 @@
 
 mod find;
 mod names;
+mod signs;
 #[cfg(test)]
 mod tests;
 

@@ -169,7 +169,12 @@ impl<'a> Json<'a> {
 
     /// The value in its one compact form.
     pub fn text(&self) -> String {
-        let mut out = String::new();
+        self.text_of_about(0)
+    }
+
+    /// The same, with room for so many bytes from the start.
+    pub fn text_of_about(&self, bytes: usize) -> String {
+        let mut out = String::with_capacity(bytes);
         self.write(&mut out);
         out
     }

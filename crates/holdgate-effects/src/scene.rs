@@ -19,6 +19,7 @@ mod packages;
 mod patches;
 mod publishers;
 mod repository;
+mod resolved;
 mod settings;
 mod target;
 mod touch;
@@ -38,6 +39,7 @@ use crate::tag::Tag;
 use crate::traces::{self, Files, Head, Traces, Typed};
 use crate::value::{Origins, Value};
 use folder::Folder;
+use resolved::Resolved;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -124,6 +126,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) cwd: Folder,
     /// Whether something depends on the folder in which the call starts.
     start_matters: Cell<bool>,
+    resolved: Resolved,
     /// Variables that the call has set, each with all values that it may have.
     pub(crate) variables: HashMap<String, Vec<Value>>,
     /// What the call itself has written, by absolute path.
@@ -219,6 +222,7 @@ impl<'a> Scene<'a> {
             effects: Vec::new(),
             cwd: Folder::start(cwd),
             start_matters: Cell::new(false),
+            resolved: Resolved::default(),
             variables: HashMap::new(),
             files,
             pieces,

@@ -3,7 +3,8 @@
 
 use super::MASK;
 use super::names::{self, Strength};
-use holdgate_effects::text::secret::{TOKENS, is_sample, private_keys};
+use super::signs::{Signs, may_have_command};
+use holdgate_effects::text::secret::{TOKENS, is_sample, may_have_token, private_keys};
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -73,8 +74,6 @@ struct InContext {
     flag: Regex,
     header: Regex,
     bearer: Regex,
-    /// The programs of `command`: most texts have none of them.
-    programs: Regex,
     command: Regex,
 }
 
@@ -136,6 +135,9 @@ impl Finder {
     }
 
     fn formed(&self, text: &str) -> Vec<Range<usize>> {
+        if !may_have_token(text) {
+            return Vec::new();
+        }
         finds(&self.tokens, text, |found| {
             let kept = found.iter().skip(1).flatten().next()?;
             let range = kept.end()..found.get(0)?.end();
@@ -162,9 +164,6 @@ impl InContext {
                 \\*["'`]? \s*[:,]\s* \\*["'`]? ([^"'`\\\r\n]+)"#,
             )?,
             bearer: Regex::new(r"(?i)(?-u:\b)bearer\s+([A-Za-z0-9._~+/-]{16,}=*)")?,
-            programs: Regex::new(
-                "sshpass|mysql|mariadb|curl|wget|http|xh|machine|login|redis-cli|echo|printf",
-            )?,
             command: Regex::new(&format!(
                 r#"(?xs) (?-u:\b)sshpass\s+-p\s* {VALUE}
                 | (?-u:\b)(?:mysql|mariadb)[a-z-]*\s(?:[^\n|;&]*?\s)?-p {VALUE}
@@ -203,7 +202,9 @@ impl InContext {
     }
 
     fn headers<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
-        let mut headers = finds(&self.header, text, |found| {
+        let signs = Signs::in_text(text);
+        let header = signs.header.then_some(&self.header);
+        let mut headers = finds_if(header, text, |found| {
             let (name, value) = (found.get(1)?.as_str(), found.get(2)?);
             let masked = names::masked_header(value.as_str())?;
             // What stays is at the start.
@@ -216,7 +217,8 @@ impl InContext {
                 value.start() + lead + kept..end,
             ))
         });
-        headers.extend(finds(&self.bearer, text, |found| {
+        let bearer = signs.bearer.then_some(&self.bearer);
+        headers.extend(finds_if(bearer, text, |found| {
             let value = found.get(1)?;
             let known = value.as_str().bytes().any(|b| b.is_ascii_digit());
             (known && !names::is_placeholder(value.as_str()))
@@ -226,7 +228,8 @@ impl InContext {
     }
 
     fn assigned<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
-        finds(&self.assignment, text, |found| {
+        let assignment = Signs::in_text(text).assigned.then_some(&self.assignment);
+        finds_if(assignment, text, |found| {
             let (name, sign) = (found.get(1)?, found.get(2)?.as_str());
             let (value, bare) = value(found, 3)?;
             let in_query =
@@ -245,10 +248,8 @@ impl InContext {
     }
 
     fn flags<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
-        if !text.contains('-') {
-            return Vec::new();
-        }
-        finds(&self.flag, text, |found| {
+        let flag = Signs::in_text(text).flag.then_some(&self.flag);
+        finds_if(flag, text, |found| {
             let name = found.get(1)?.as_str();
             names::strength(name)?;
             let (value, _) = value(found, 2)?;
@@ -259,10 +260,8 @@ impl InContext {
     }
 
     fn commands<'t>(&self, text: &'t str) -> Vec<Found<'t>> {
-        if !self.programs.is_match(text) {
-            return Vec::new();
-        }
-        finds(&self.command, text, |found| {
+        let command = may_have_command(text).then_some(&self.command);
+        finds_if(command, text, |found| {
             let secret = found.iter().skip(1).flatten().next()?;
             // `-u KEY:`: a key without a password, or a name.
             let is_name = text.get(secret.end()..)?.starts_with(':')
@@ -287,6 +286,15 @@ fn finds<'t, S>(
 ) -> Vec<S> {
     let found = regex.captures_iter(text);
     found.filter_map(|found| secret(&found)).collect()
+}
+
+/// The same; none without a regex.
+fn finds_if<'t, S>(
+    regex: Option<&Regex>,
+    text: &'t str,
+    secret: impl Fn(&Captures<'t>) -> Option<S>,
+) -> Vec<S> {
+    regex.map_or_else(Vec::new, |regex| finds(regex, text, secret))
 }
 
 /// The value of a match, whose groups begin with `from`, and whether it is without quotes.
@@ -345,4 +353,30 @@ fn replace(text: &mut Cow<'_, str>, pass: impl Fn(&str) -> Vec<Range<usize>>) ->
         *text = Cow::Owned(out);
     }
     changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+
+        /// An expression finds nothing in a text that lacks its signs.
+        #[test]
+        fn nothing_is_found_without_its_signs(text in "(pass|PWD|key|api-key|token|Auth|authorization|Proxy-|cookie|bearer|pat|path|sig|curl|mysql|echo|login|machine|password|redis-cli|sudo -S|--password-stdin|sshpass|ghp_|AKIA|sk-|-u|-p|-a|--user|--|-|=|:=|=>|:|,|\\||\"|'|`|\\\\|\\]| |  |\n|\\.|_|a|x:y|abc123XYZ|9f8e7d6c5b4a39281706aBcDeFgHiJkLmNoP|\u{212a}|\u{17f}){0,14}") {
+            static FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new().unwrap());
+            let finder = &*FINDER;
+            let context = finder.context.as_ref().unwrap();
+            let signs = Signs::in_text(&text);
+            let missed = |sign: bool, regex: &Regex| !sign && regex.is_match(&text);
+            prop_assert!(!missed(signs.assigned, &context.assignment));
+            prop_assert!(!missed(signs.flag, &context.flag));
+            prop_assert!(!missed(signs.header, &context.header));
+            prop_assert!(!missed(signs.bearer, &context.bearer));
+            prop_assert!(!missed(may_have_command(&text), &context.command));
+            prop_assert!(!missed(may_have_token(&text), &finder.tokens));
+        }
+    }
 }

@@ -88,15 +88,14 @@ impl Sign {
 
     /// Whether an effect of those that were seen may have it, whose kind it is known to be about.
     pub(super) fn may_be_in(&self, seen: &Seen) -> bool {
-        seen.tags.have_all(self.all)
+        // What is compared by one word comes first.
+        self.path.is_none_or(|classes| {
+            seen.has_path && (classes == Classes::default() || classes.meet(seen.classes))
+        }) && self.host.is_none_or(|hosts| {
+            seen.hosts.0 != 0 && (hosts == Hosts::default() || hosts.0 & seen.hosts.0 != 0)
+        }) && self.from.is_none_or(|from| seen.origins.any(from))
+            && seen.tags.have_all(self.all)
             && self.any.is_none_or(|any| any.meets(seen.tags))
-            && self.from.is_none_or(|from| seen.origins.any(from))
-            && self.path.is_none_or(|classes| {
-                seen.has_path && (classes == Classes::default() || classes.meet(seen.classes))
-            })
-            && self.host.is_none_or(|hosts| {
-                seen.hosts.0 != 0 && (hosts == Hosts::default() || hosts.0 & seen.hosts.0 != 0)
-            })
     }
 }
 

@@ -32,7 +32,7 @@ impl Scene<'_> {
             return place;
         }
         let folder = self.folder_for(&path.text);
-        let mut place = self.know.paths.place(path, folder, self.world);
+        let mut place = self.resolved.place(path, folder, self.world, self.know);
         let runs = |folder: &String| path::is_under(&place.text, folder);
         if self.hook_folders.iter().any(runs) {
             place.classes.add(PathClass::Hook);

@@ -3,8 +3,9 @@
 
 mod forms;
 
+use super::words::AnyWord;
 pub(crate) use forms::issuers;
-pub use forms::{Check, Form, Named, TOKENS, forms, named};
+pub use forms::{Check, Form, Named, TOKENS, forms, may_have_token, named};
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -79,6 +80,18 @@ pub fn is_example(lower: &str) -> bool {
 const NAMED: &str = r#"(?x) (?-u:\b) (?: ([A-Z][A-Z0-9]{1,30}) _ (?:[A-Z0-9]+_){0,4}
   (?: SECRET | TOKEN | PASSWORD | PASSWD | KEY ) | (aws) _secret_access_key ) [\ \t]* [=:] [\ \t]* ["']? ([^\s"'<>$\{\}]{12,200})"#;
 
+/// One of these is in each of them.
+static NAMES: LazyLock<AnyWord> = LazyLock::new(|| {
+    AnyWord::of([
+        "_SECRET",
+        "_TOKEN",
+        "_PASSWORD",
+        "_PASSWD",
+        "_KEY",
+        "aws_secret_access_key",
+    ])
+});
+
 /// What is private to somebody: a password in words or in an address, a social security number, a
 /// card's number.
 const PRIVATE: &str = r#"(?x)
@@ -132,7 +145,7 @@ pub fn marks(text: &str, encoded: bool) -> Vec<Mark<'_>> {
     // A token is one long word: prose has few.
     let long = text
         .split_whitespace()
-        .filter(|word| word.len() >= MIN_TOKEN);
+        .filter(|word| word.len() >= MIN_TOKEN && may_have_token(word));
     let tokens = long.flat_map(|word| forms.tokens.captures_iter(word));
     for token in tokens.take(MAX_MARKS) {
         let Some(whole) = token.get(0) else { continue };
@@ -143,7 +156,7 @@ pub fn marks(text: &str, encoded: bool) -> Vec<Mark<'_>> {
             found.push(Mark::Start(start.as_str()));
         }
     }
-    let named = |line: &&str| line.contains('_') && line.contains(['=', ':']);
+    let named = |line: &&str| NAMES.is_in(line) && line.contains(['=', ':']);
     let lines = text.lines().filter(named);
     let named = lines.flat_map(|line| forms.named.captures_iter(line));
     for named in named.take(MAX_MARKS) {

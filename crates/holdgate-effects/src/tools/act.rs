@@ -63,13 +63,16 @@ fn nested_by_name(scene: &mut Scene<'_>, name: &str, input: &Json<'_>, depth: u3
         if settled {
             return Ok(());
         }
-        let name = Name::of(&call);
         let hosted = ["repo", "repository", "project_id"];
         if does == ToolKind::Write && hosted.iter().any(|key| call.input.get(key).is_some()) {
             // A file of a repository on a server, where others read it.
             message::leaves_with_secrets(scene, &call)?;
         }
-        return strings::rest(scene, &call, &name, scene.know.tools.all_roles());
+        let found = strings::unsettled(scene, &call, scene.know.tools.all_roles())?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        return strings::rest(scene, &call, &Name::of(&call), &found);
     }
     scene.emit(call.actor.does(Kind::Run).tagged(Tag::Tool))?;
     shape::by_shape(scene, &call)

@@ -53,7 +53,8 @@ pub(super) fn by_shape(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
     }
     service::change(scene, call, &name)?;
     service::reveal(scene, call, &name)?;
-    strings::rest(scene, call, &name, Roles::of(&used))
+    let found = strings::unsettled(scene, call, Roles::of(&used))?;
+    strings::rest(scene, call, &name, &found)
 }
 
 fn says(call: &Call<'_>, words: &[&str]) -> bool {

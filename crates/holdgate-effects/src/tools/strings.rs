@@ -16,20 +16,36 @@ const MAX_LENGTH: usize = 4096;
 /// Parts of one text that may be commands.
 const MAX_PIECES: usize = 256;
 
-/// Reads the strings of a call that have none of the roles `used`.
-pub(super) fn rest(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, used: Roles) -> Fueled {
+/// The strings of a call that have none of the roles `used`.
+pub(super) fn unsettled<'j>(
+    scene: &Scene<'_>,
+    call: &Call<'j>,
+    used: Roles,
+) -> Fueled<Vec<Leaf<'j>>> {
+    let mut found = leaves(scene, call.input)?;
+    found.retain(|leaf| {
+        let is_settled = leaf.roles.any(used) && !leaf.deep;
+        !is_settled && !leaf.roles.has(Role::Label)
+    });
+    Ok(found)
+}
+
+/// Reads strings that nothing settles.
+pub(super) fn rest(
+    scene: &mut Scene<'_>,
+    call: &Call<'_>,
+    name: &Name,
+    found: &[Leaf<'_>],
+) -> Fueled {
     let runs = name.says(scene, Verb::Run);
     let silent = Roles::of(&[Role::Prose, Role::Label, Role::Recipient]);
     // What such an argument holds is a text for people or for a file, unless the tool runs things.
     let texts = Roles::of(&[Role::Content, Role::Prompt, Role::Data, Role::Query]);
-    for leaf in leaves(scene, call.input)? {
-        let looks = looks_like_path(leaf.text);
-        let skipped = leaf.roles.any(used) && !leaf.deep
-            || leaf.roles.has(Role::Label)
-            || leaf.roles.any(silent) && !looks
-            || leaf.roles.any(texts) && !leaf.roles.has(Role::Command) && !runs && !looks;
-        if !skipped {
-            one(scene, call, name, &leaf)?;
+    for leaf in found {
+        let is_text = leaf.roles.any(silent)
+            || leaf.roles.any(texts) && !leaf.roles.has(Role::Command) && !runs;
+        if !is_text || looks_like_path(leaf.text) {
+            one(scene, call, name, leaf)?;
         }
     }
     Ok(())
@@ -150,6 +166,11 @@ fn path(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name, text: &str) -> Fuel
 /// Whether a text is a path by its look: it begins at a known place, and has no second line.
 pub(super) fn looks_like_path(text: &str) -> bool {
     let text = text.trim();
+    if !text.starts_with(['/', '~', '.', '\\', 'f', '%', '$'])
+        && text.as_bytes().get(1) != Some(&b':')
+    {
+        return false;
+    }
     let starts = [
         "/",
         "~/",

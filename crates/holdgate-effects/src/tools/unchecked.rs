@@ -90,6 +90,16 @@ const NAMES: [&str; 8] = [
     "permission",
     "security",
 ];
+/// What makes numbers that nobody can guess.
+const SAFE: [&str; 7] = [
+    "secrets.token",
+    "secrets.choice",
+    "os.urandom",
+    "randombytes(",
+    "getrandomvalues(",
+    "securerandom",
+    "random_bytes(",
+];
 /// Words in the names of settings that protect.
 const PROTECTS: [&str; 9] = [
     "secure",
@@ -105,28 +115,34 @@ const PROTECTS: [&str; 9] = [
 /// One look at a whole text shows that none of its lines has one of these.
 static ANY_REFUSES: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(REFUSES));
 static ANY_PROTECTS: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(PROTECTS));
+static ANY_SAFE: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(SAFE));
+static ANY_NAME: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(NAMES));
+static ANY_TEST: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(TESTS));
 const TESTS: [&str; 6] = ["test", "spec", "mock", "fixture", "example", ".md"];
 
 /// Whether an edit of the file `path` takes a check out, and what comes is taken as it is.
 pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
     let path = path.to_ascii_lowercase();
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let is_test = has(&path, &TESTS);
-    let named = has(&path, &NAMES) && !is_test;
-    let decides = named || has(&path, &["guard", "polic", "role", "acl", "access"]);
-    let folders = path.rsplit('/').take(2).collect::<Vec<_>>().join("/");
-    let develops = has(&folders, &["dev", "local", "debug"]);
+    if ANY_TEST.is_in(&path) {
+        return false;
+    }
+    let named = ANY_NAME.is_in(&path);
+    let decides = || named || has(&path, &["guard", "polic", "role", "acl", "access"]);
+    let develops = || {
+        let folders = path.rsplit('/').take(2).collect::<Vec<_>>().join("/");
+        has(&folders, &["dev", "local", "debug"])
+    };
     edits.iter().any(|edit| match edit {
         Replacement::Text { hunk, .. } if hunk.old.len().max(hunk.new.len()) < MAX_TEXT => {
             let new = hunk.new.to_ascii_lowercase();
             let old = hunk.old.to_ascii_lowercase();
-            !is_test
-                && (silences(&old, &new)
-                    || always_agrees(&old, &new)
-                    || decides && only_agrees(&old, &new)
-                    || guessable(&old, &new)
-                    || unprotects(&old, &new)
-                    || !develops && loosens(&old, &new))
+            silences(&old, &new)
+                || always_agrees(&old, &new)
+                || only_agrees(&old, &new) && decides()
+                || guessable(&old, &new)
+                || unprotects(&old, &new)
+                || loosens(&old, &new) && !develops()
                 || named && has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
         }
         Replacement::Text { .. } | Replacement::Below(..) => false,
@@ -184,15 +200,6 @@ fn only_agrees(old: &str, new: &str) -> bool {
 
 /// Whether numbers that nobody can guess become such that anybody can.
 fn guessable(old: &str, new: &str) -> bool {
-    const SAFE: [&str; 7] = [
-        "secrets.token",
-        "secrets.choice",
-        "os.urandom",
-        "randombytes(",
-        "getrandomvalues(",
-        "securerandom",
-        "random_bytes(",
-    ];
     const WEAK: [&str; 8] = [
         "random.seed(",
         "random.getrandbits(",
@@ -204,33 +211,44 @@ fn guessable(old: &str, new: &str) -> bool {
         "uniqid(",
     ];
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    has(old, &SAFE) && !has(new, &SAFE) && has(new, &WEAK) && !has(old, &WEAK)
+    ANY_SAFE.is_in(old) && !ANY_SAFE.is_in(new) && has(new, &WEAK) && !has(old, &WEAK)
 }
 
 /// Whether data loses more than one of the things that keep it from being deleted.
 fn unprotects(old: &str, new: &str) -> bool {
-    let setting = |text: &str, name: &str| {
-        live(text).find_map(|line| {
-            let (key, value) = line.split_once(['=', ':'])?;
-            let key = key.bytes().filter(u8::is_ascii_alphanumeric);
-            key.eq(name.bytes())
-                .then(|| value.trim().trim_end_matches(',').to_owned())
-        })
-    };
-    let ends = |name: &str, keeps: &dyn Fn(&str) -> bool| {
-        let kept = setting(old, name).is_some_and(|value| keeps(&value));
-        kept && !setting(new, name).is_some_and(|value| keeps(&value))
-    };
-    let on: &dyn Fn(&str) -> bool = &|value| value == "true";
-    let off: &dyn Fn(&str) -> bool = &|value| value == "false";
-    let days: &dyn Fn(&str) -> bool = &|value| value.parse::<u32>().is_ok_and(|days| days > 0);
-    let lost = [
-        ends("deletionprotection", on),
-        ends("preventdestroy", on),
-        ends("backupretentionperiod", days),
-        ends("skipfinalsnapshot", off),
+    const KEPT: [(&str, fn(&str) -> bool); 4] = [
+        ("deletionprotection", |value| value == "true"),
+        ("preventdestroy", |value| value == "true"),
+        ("backupretentionperiod", |value| {
+            value.parse::<u32>().is_ok_and(|days| days > 0)
+        }),
+        ("skipfinalsnapshot", |value| value == "false"),
     ];
-    lost.into_iter().filter(|lost| *lost).count() > 1
+    // Whether the first line that sets each of them keeps the data.
+    let keeps = |text: &str| {
+        let mut found = [None; KEPT.len()];
+        for line in live(text) {
+            let Some((key, value)) = line.split_once(['=', ':']) else {
+                continue;
+            };
+            let key = || key.bytes().filter(u8::is_ascii_alphanumeric);
+            if !key().next().is_some_and(|first| b"dpbs".contains(&first)) {
+                continue;
+            }
+            for (found, (name, keeps)) in found.iter_mut().zip(KEPT) {
+                if found.is_none() && key().eq(name.bytes()) {
+                    *found = Some(keeps(value.trim().trim_end_matches(',')));
+                }
+            }
+        }
+        found.map(Option::unwrap_or_default)
+    };
+    let before = keeps(old);
+    if before.iter().filter(|kept| **kept).count() < 2 {
+        return false;
+    }
+    let lost = before.into_iter().zip(keeps(new));
+    lost.filter(|(before, now)| *before && !now).count() > 1
 }
 
 /// Whether a setting that protects goes from yes to no.

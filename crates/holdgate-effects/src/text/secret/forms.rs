@@ -5,6 +5,7 @@ mod clouds;
 mod code;
 mod services;
 
+use crate::text::words::AnyWord;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -152,6 +153,16 @@ pub fn named() -> impl Iterator<Item = &'static Named> {
 pub(crate) fn issuers(start: &str) -> &'static [&'static str] {
     let form = forms().find(|form| form.starts.contains(&start));
     form.map_or(&[], |form| form.issuers)
+}
+
+/// How tokens begin, all of them.
+static STARTS: LazyLock<AnyWord> =
+    LazyLock::new(|| AnyWord::of(forms().flat_map(|form| form.starts).copied()));
+
+/// Whether a token may stand in `text`: how one begins is in it. Most texts are ruled out by this, far
+/// sooner than by [`TOKENS`].
+pub fn may_have_token(text: &str) -> bool {
+    STARTS.is_in(text)
 }
 
 /// All tokens as one expression, as they are masked. The group is what stays.
