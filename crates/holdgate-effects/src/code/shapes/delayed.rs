@@ -50,7 +50,7 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let waits = |line: &&str| {
             is_condition(line) && (is_fixed_day(line, before) || is_for_machine(line, before))
         };
-        if lines.iter().any(|line| waits(&line)) {
+        if lines.iter().any(waits) {
             let shown = crate::json::shorten(line.trim(), 200);
             let actor = Actor::new("delayed", &shown);
             found.push(actor.does(Kind::System).tagged(Tag::Destroy).about(&shown));

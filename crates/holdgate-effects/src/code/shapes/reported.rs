@@ -67,15 +67,11 @@ pub(super) fn environment(
         ];
         let statement_before = before.rsplit(';').next().unwrap_or("");
         let logged = logs(&text.line(at).to_ascii_lowercase());
-        if !logged && has_any(statement, &child)
-            || !logged
-                && has_any(
-                    statement_before
-                        .get(statement_before.len().saturating_sub(60)..)
-                        .unwrap_or(""),
-                    &["env:", "env =", "env=", "spawn(", "exec"],
-                )
-        {
+        let end = statement_before.len().saturating_sub(60);
+        let end = statement_before.get(end..).unwrap_or("");
+        let of_child = has_any(statement, &child)
+            || has_any(end, &["env:", "env =", "env=", "spawn(", "exec"]);
+        if of_child && !logged {
             continue;
         }
         if !reports(before) || !text.is_new(text.line(at)) {

@@ -33,7 +33,7 @@ pub(super) enum Group {
 #[rustfmt::skip]
 const WORDS: [(Group, &[&str]); 13] = [
     (Group::Trust, &[
-        "verif", "validat", "insecure", "ssl", "tls", "trust", "cert", "hostkey", "signature", "signed", "algorithm",
+        "verif", "validat", "insecure", "ssl", "tls", "trust", "cert", "hostkey", "hostname", "identity", "signature", "signed", "algorithm",
         "unauthorized", "anonymous", "auth", "protected-mode", "skip-grant", "permitempty", "requirepass",
     ]),
     (Group::Everybody, &[
