@@ -3,6 +3,9 @@
 use super::{MAX_LENGTH, MAX_WORDS};
 use crate::value::Value;
 
+/// Words that may be sub-commands, the values of options before them included.
+const MAX_VERBS: usize = 6;
+
 /// What rights are given to, or in.
 #[rustfmt::skip]
 const CIRCLES: [&str; 30] = [
@@ -24,10 +27,9 @@ pub(super) fn lets_in(words: &[Value], service: bool) -> bool {
         let plain = |c: char| c.is_ascii_lowercase() || "-:_".contains(c);
         text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(plain)
     };
-    let texts = words.iter().take(8).map(|word| word.text.as_str());
-    let verbs = texts
-        .take_while(|text| !text.starts_with('-'))
-        .filter(is_verb);
+    let texts = words.iter().map(|word| word.text.as_str());
+    let plain = texts.filter(|text| !text.starts_with('-'));
+    let verbs = plain.take(MAX_VERBS).filter(is_verb);
     let said: Vec<&str> = verbs.flat_map(|w| w.split(['-', ':', '_'])).collect();
     let logs_in = |word: &&str| matches!(*word, "login" | "auth" | "config" | "signup");
     if said.iter().any(logs_in) {
