@@ -92,7 +92,7 @@ pub(super) struct Anchors {
     needs: Needs,
     partners: Vec<Partner>,
     /// Groups of all anchors.
-    anchors: Bits,
+    groups: Bits,
     /// Groups with words that are not looked for.
     anywhere: Bits,
     /// Words without letters that stand together.
@@ -130,7 +130,7 @@ pub(super) struct Material<'a> {
 }
 
 impl Anchors {
-    pub(super) fn new(material: Material<'_>) -> Result<Anchors, String> {
+    pub(super) fn new(material: &Material<'_>) -> Result<Anchors, String> {
         let needs = Needs::new(material.signals, material.combinations);
         let partners = material.anchoring.iter();
         let partners = partners.map(|&(group, all, within)| Partner { group, all, within });
@@ -166,7 +166,7 @@ impl Anchors {
             index,
             needs,
             partners,
-            anchors,
+            groups: anchors,
             anywhere,
             odd: Others::new(odd.into_iter().collect(), MatchKind::LeftmostFirst)?,
             disguises: Others::new(ascii(material.disguises), MatchKind::Standard)?,
@@ -207,7 +207,7 @@ impl Anchors {
                 }
             }
             near.add(range.start, groups);
-            if groups & self.anchors != 0 {
+            if groups & self.groups != 0 {
                 anchors.push(Anchor { range, groups });
             }
         };

@@ -158,7 +158,7 @@ fn bits(block: &[u8; BLOCK], class: impl Fn(u64) -> u64) -> u64 {
 /// The highest bit of each byte that is an ASCII letter.
 #[inline]
 fn letters(eight: u64) -> u64 {
-    let small = (eight | EACH * 0x20) & !HIGH;
+    let small = (eight | (EACH * 0x20)) & !HIGH;
     between(small, 0x61, 0x7a) & !eight & HIGH
 }
 
@@ -203,7 +203,12 @@ mod tests {
                 all.push(Run { at, len });
             }
             at += word.len();
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
+            at += text
+                .get(at..)
+                .unwrap()
+                .chars()
+                .next()
+                .map_or(0, char::len_utf8);
         }
         all
     }

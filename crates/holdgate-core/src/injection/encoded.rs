@@ -149,7 +149,10 @@ impl Runs {
         {
             return;
         }
-        let digits = token.trim_start_matches("0x");
+        let mut digits = token;
+        while let Some(rest) = digits.strip_prefix("0x") {
+            digits = rest;
+        }
         let read = |radix: Radix, length: Range<usize>, base: u32| {
             let byte = u8::from_str_radix(digits, base).ok()?;
             length.contains(&digits.len()).then_some((radix, byte))

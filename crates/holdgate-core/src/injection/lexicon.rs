@@ -177,7 +177,7 @@ impl Lexicon {
         )?;
         let orders = bits(&groups, &table.orders)?;
         let vocative = bits(&class_names, &["vocative".to_owned()])?;
-        let anchors = Anchors::new(Material {
+        let anchors = Anchors::new(&Material {
             words: &words,
             disguises: &disguises,
             signals: &signals,

@@ -151,18 +151,30 @@ fn whole_characters(text: &[u8], most: usize) -> usize {
     places.next().unwrap_or(at)
 }
 
-/// The next quote or backslash. Escapes are often close together; there a plain loop is faster than
-/// a call of `memchr` for each.
+/// The next quote or backslash. Escapes are often close together; there a look at eight bytes at a time
+/// is faster than a call of `memchr` for each.
 pub(super) fn special(text: &[u8]) -> Option<usize> {
-    const NEAR: usize = 12;
-    let near = text
-        .iter()
-        .take(NEAR)
-        .position(|&b| b == b'"' || b == b'\\');
-    near.or_else(|| {
-        let far = text.get(NEAR..)?;
-        memchr::memchr2(b'"', b'\\', far).map(|at| NEAR + at)
-    })
+    const NEAR: usize = 6;
+    let (eights, _) = text.as_chunks::<8>();
+    for (number, eight) in eights.iter().take(NEAR).enumerate() {
+        let found = specials(u64::from_le_bytes(*eight));
+        if found != 0 {
+            return Some(number * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let looked_at = 8 * eights.len().min(NEAR);
+    let far = text.get(looked_at..)?;
+    memchr::memchr2(b'"', b'\\', far).map(|at| looked_at + at)
+}
+
+/// The highest bit of each byte that is a quote or a backslash.
+#[inline]
+fn specials(eight: u64) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = EACH * 0x80;
+    let low = eight & !HIGH;
+    let other_than = |byte: u8| (low ^ (EACH * u64::from(byte))) + EACH * 0x7f;
+    !(other_than(b'"') & other_than(b'\\')) & !eight & HIGH
 }
 
 struct Skimmer<'a> {

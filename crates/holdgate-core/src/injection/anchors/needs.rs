@@ -42,7 +42,7 @@ impl Near {
     /// The last block in which words may begin that are not further than `within` from the first.
     fn last(&self, first: usize, within: usize) -> usize {
         let within = if self.wide { within * 5 / 2 } else { within };
-        first + (within + BLOCK - 1) / BLOCK
+        first + within.div_ceil(BLOCK)
     }
 
     /// Whether words of `all` groups begin near each other, in or around a block.

@@ -25,10 +25,23 @@ struct Phrase {
     text: Box<str>,
     /// Where the letters by which it is found are in it.
     offset: usize,
-    /// Up to eight more of its bytes, and how far they are from those letters: most candidates differ
-    /// there.
-    more: (isize, u64, u64),
     term: Term,
+}
+
+/// Up to eight bytes of a phrase, and how far they are from the letters by which it is found: most
+/// candidates differ there.
+#[derive(Clone, Copy, Debug)]
+struct More {
+    distance: isize,
+    letters: u64,
+    mask: u64,
+}
+
+/// Phrases that are found by the same letters.
+#[derive(Debug, Default)]
+struct Phrases {
+    more: Vec<More>,
+    all: Vec<Phrase>,
 }
 
 /// All that is found by the same letters.
@@ -36,7 +49,7 @@ struct Phrase {
 struct Entry {
     /// Groups of words that need no further look.
     plain: Bits,
-    phrases: Vec<Phrase>,
+    phrases: Phrases,
 }
 
 /// A set of hashes: most words of a text are not in it.
@@ -50,7 +63,7 @@ pub(super) struct Index {
     words: HashMap<u64, Entry, BuildHasherDefault<KeyHasher>>,
     grams: Set,
     /// Words that may go on, and words in words.
-    parts: HashMap<u64, Vec<Phrase>, BuildHasherDefault<KeyHasher>>,
+    parts: HashMap<u64, Phrases, BuildHasherDefault<KeyHasher>>,
 }
 
 impl Index {
@@ -70,7 +83,6 @@ impl Index {
         let phrase = |offset| Phrase {
             text: text.into(),
             offset,
-            more: more(bytes, offset),
             term,
         };
         if term.turned.is_some() && term.groups == 0 {
@@ -133,10 +145,8 @@ impl Index {
                 if entry.plain != 0 {
                     each(run.at..run.at + run.len, entry.plain, None);
                 }
-                for phrase in &entry.phrases {
-                    if let Some(range) = phrase.place(text, run.at) {
-                        each(range, phrase.term.groups, Some(&phrase.term));
-                    }
+                for (phrase, range) in entry.phrases.at(text, run.at) {
+                    each(range, phrase.term.groups, Some(&phrase.term));
                 }
             }
             if run.len < GRAM {
@@ -146,10 +156,8 @@ impl Index {
             let mut at = 0;
             loop {
                 if self.grams.has(gram) {
-                    for phrase in self.parts.get(&gram).into_iter().flatten() {
-                        let Some(range) = phrase.place(text, run.at + at) else {
-                            continue;
-                        };
+                    let phrases = self.parts.get(&gram).into_iter();
+                    for (phrase, range) in phrases.flat_map(|all| all.at(text, run.at + at)) {
                         match phrase.term.turned {
                             Some(turn) if phrase.term.groups == 0 => {
                                 let [rot13, reversed] = &mut *turned;
@@ -173,14 +181,26 @@ impl Index {
     }
 }
 
+impl Phrases {
+    fn push(&mut self, phrase: Phrase) {
+        self.more.push(more(phrase.text.as_bytes(), phrase.offset));
+        self.all.push(phrase);
+    }
+
+    /// Those in `text`, and where, if the letters by which they are found are at `at`.
+    #[inline]
+    fn at(&self, text: &str, at: usize) -> impl Iterator<Item = (&Phrase, Range<usize>)> {
+        let candidates = self.more.iter().zip(&self.all).filter(move |(more, _)| {
+            let place = at.checked_add_signed(more.distance);
+            place.is_some_and(|place| eight(text.as_bytes(), place) & more.mask == more.letters)
+        });
+        candidates.filter_map(move |(_, phrase)| Some((phrase, phrase.place(text, at)?)))
+    }
+}
+
 impl Phrase {
     /// Where it is in `text`, if the letters by which it is found are at `at`.
     fn place(&self, text: &str, at: usize) -> Option<Range<usize>> {
-        let (distance, letters, mask) = self.more;
-        let more = eight(text.as_bytes(), at.checked_add_signed(distance)?);
-        if more & mask != letters {
-            return None;
-        }
         let start = at.checked_sub(self.offset)?;
         let range = start..start + self.text.len();
         let same = text.as_bytes().get(range.clone())?;
@@ -269,7 +289,7 @@ fn key(bytes: &[u8], run: Run) -> u64 {
 
 /// The bytes of a word behind the letters at `offset`, or before them if there are none; how far they
 /// are, and which bits of eight bytes count.
-fn more(bytes: &[u8], offset: usize) -> (isize, u64, u64) {
+fn more(bytes: &[u8], offset: usize) -> More {
     let letters = bytes.get(offset..).unwrap_or_default().iter();
     let behind = offset
         + letters
@@ -285,8 +305,11 @@ fn more(bytes: &[u8], offset: usize) -> (isize, u64, u64) {
     let mask = u64::MAX
         .checked_shr(u32::try_from(unused).unwrap_or(u32::MAX))
         .unwrap_or(0);
-    let distance = from.cast_signed() - offset.cast_signed();
-    (distance, eight(bytes, from) & mask, mask)
+    More {
+        distance: from.cast_signed() - offset.cast_signed(),
+        letters: eight(bytes, from) & mask,
+        mask,
+    }
 }
 
 /// Four letters from `at` on, if there are so many.

@@ -31,6 +31,14 @@ fn json() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #[test]
+    fn the_next_special_is_the_first_one(text in "([ -~]|\\\\|\"|\\PC){0,20}", plain in "[a-z\u{a2}\u{dc}]{0,60}") {
+        for text in [format!("{plain}{text}"), text] {
+            let expected = text.bytes().position(|b| matches!(b, b'"' | b'\\'));
+            prop_assert_eq!(special(text.as_bytes()), expected);
+        }
+    }
+
     /// On what the strict reader takes, both see the same parts.
     #[test]
     fn finds_the_parts_that_the_reader_reads(
