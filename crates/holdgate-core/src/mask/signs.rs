@@ -17,6 +17,10 @@ static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// Which expressions may find something in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is about one expression"
+)]
 pub(super) struct Signs {
     /// A name, and then a sign that a value follows.
     pub(super) assigned: bool,

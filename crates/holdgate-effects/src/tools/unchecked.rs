@@ -216,7 +216,8 @@ fn guessable(old: &str, new: &str) -> bool {
 
 /// Whether data loses more than one of the things that keep it from being deleted.
 fn unprotects(old: &str, new: &str) -> bool {
-    const KEPT: [(&str, fn(&str) -> bool); 4] = [
+    type Keeps = fn(&str) -> bool;
+    const KEPT: [(&str, Keeps); 4] = [
         ("deletionprotection", |value| value == "true"),
         ("preventdestroy", |value| value == "true"),
         ("backupretentionperiod", |value| {
