@@ -4,7 +4,7 @@ use super::action::Action;
 use super::kinds::{action, is_harmful, is_outside, redirects};
 use super::programs::{copies, empties, packs, uses};
 use holdgate_effects::effect::{Effect, Kind};
-use holdgate_effects::path::PathClass;
+use holdgate_effects::path::{PathClass, Place};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 
@@ -77,7 +77,7 @@ impl Facts {
     pub(super) const WHOLE: Facts = Facts(524_288);
     /// It runs when the file is used that it stands in.
     pub(super) const LATER: Facts = Facts(1_048_576);
-    /// It says where packages come from.
+    /// It says where packages come from, or is code that was fetched.
     pub(super) const PACKAGES: Facts = Facts(262_144);
 
     pub(super) const fn and(self, other: Facts) -> Facts {
@@ -199,7 +199,11 @@ impl Act {
         facts.set(Facts::WHOLE, whole);
         let packages = !matches!(effect.kind, Kind::Vcs | Kind::Fetch);
         facts.set(Facts::LATER, is_later(effect) && action == Action::Read);
-        facts.set(Facts::PACKAGES, action == Action::Redirect && packages);
+        let code = action == Action::FetchFile && facts.has(Facts::FETCHED) && is_code(place);
+        facts.set(
+            Facts::PACKAGES,
+            action == Action::Redirect && packages || code,
+        );
         facts.set(Facts::DELETES, effect.kind == Kind::Delete);
         facts.set(Facts::WRITES, effect.kind == Kind::Write && now);
         facts.set(
@@ -262,6 +266,17 @@ pub(super) fn action_of(effect: &Effect) -> Option<Action> {
     action(effect).filter(|_| happens(effect))
 }
 
+/// Whether a file is code by its name, and in the project.
+fn is_code(place: Option<&Place>) -> bool {
+    const ENDS: [&str; 16] = [
+        ".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".sh", ".pl", ".php", ".lua", ".mk", ".gradle",
+        ".jar", ".so", ".node", "Makefile",
+    ];
+    place.is_some_and(|place| {
+        place.is(PathClass::Project) && ENDS.iter().any(|end| place.text.ends_with(end))
+    })
+}
+
 /// Whether a written file runs another file, which is known by its path.
 fn is_later(effect: &Effect) -> bool {
     let place = effect.path.as_ref();
@@ -280,7 +295,7 @@ fn has_output(effects: &[Effect]) -> bool {
 /// Whether what is deleted is written in the same call.
 fn anew(deleted: &Effect, effects: &[Effect]) -> bool {
     let place = |effect: &Effect| effect.path.as_ref().map(|place| place.text.clone());
-    let writes = |effect: &&Effect| effect.kind == Kind::Write;
+    let writes = |effect: &&Effect| effect.kind == Kind::Write && effect.program != deleted.program;
     let path = place(deleted);
     let mut written = effects.iter().filter(writes);
     path.is_some() && written.any(|effect| place(effect) == path)

@@ -118,7 +118,6 @@ impl Action {
             | Action::DeleteOut
             | Action::Discard
             | Action::InstallOdd
-            | Action::Settings
             | Action::DeleteData
             | Action::Redirect
             | Action::HandOver
@@ -137,6 +136,7 @@ impl Action {
             | Action::Connect
             | Action::Escape
             | Action::Grant
+            | Action::Settings
             | Action::Plant
             | Action::Expose
             | Action::Intrude

@@ -19,6 +19,8 @@ const WIDENED: u32 = 3;
 const BLIND: u32 = 7;
 /// Files that tools replace unread before somebody is asked about the next.
 const HOLLOW: u32 = 4;
+/// Deletions of one call that count.
+const AT_ONCE: u32 = 2;
 /// The weight of recent deletions from which somebody is asked.
 const DELETIONS: u32 = 12;
 
@@ -68,8 +70,9 @@ pub(crate) struct Case {
 }
 
 /// What is harm once protection or traces are gone, and in words.
-const HARMS: [(Action, &str); 8] = [
+const HARMS: [(Action, &str); 9] = [
     (Action::Send, "sends data to a host outside"),
+    (Action::HandOver, "sends data to a host outside"),
     (Action::Connect, "opens a connection to the outside"),
     (Action::Elevate, "raises privileges"),
     (Action::Grant, "gives rights for later"),
@@ -251,7 +254,10 @@ impl Walk<'_> {
     }
 
     fn kill_chain(&self, act: &Act) -> Option<Case> {
-        if !matches!(act.action, Action::Send | Action::Connect) {
+        if !matches!(
+            act.action,
+            Action::Send | Action::HandOver | Action::Connect
+        ) {
             return None;
         }
         let trail = self.trail;
@@ -370,11 +376,15 @@ impl Walk<'_> {
             return None;
         }
         let other = |recent: &&Recent| recent.action == act.action && recent.path != act.path;
-        // One call counts once, however many files it names.
-        let (mut first, mut last, mut weight) = (None, None, 0);
+        // One call counts a few times at most, however many files it names.
+        let (mut first, mut last, mut weight, mut here) = (None, None, 0, 0);
         for recent in trail.recent.iter().filter(other) {
             first.get_or_insert(recent.step);
             if last.replace(recent.step) != Some(recent.step) {
+                here = 0;
+            }
+            here += 1;
+            if here <= AT_ONCE {
                 weight += u32::from(recent.weight);
             }
         }

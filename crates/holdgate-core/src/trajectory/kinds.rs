@@ -207,7 +207,13 @@ fn env(effect: &Effect) -> Option<Action> {
     if text.contains("HISTFILE") || text.contains("HISTSIZE") {
         return Some(Action::ClearLog);
     }
-    effect.is(Tag::Insecure).then_some(Action::Redirect)
+    // Programs are looked for where anybody may put some.
+    let temp = effect
+        .path
+        .as_ref()
+        .is_some_and(|place| place.is(PathClass::Temp));
+    let search = temp && text.starts_with("PATH=");
+    (search || effect.is(Tag::Insecure)).then_some(Action::Redirect)
 }
 
 fn install(effect: &Effect) -> Action {

@@ -204,5 +204,6 @@ pub(super) fn empties(effect: &Effect) -> bool {
         && effect.text.as_deref().is_none_or(str::is_empty)
         && effect.origins == Origins::NONE
         && !effect.is(Tag::Append);
-    deletes && matches!(effect.program.as_ref(), "truncate" | "shred") || nothing
+    let copied = effect.program.as_ref() == "cp" && effect.evidence.contains(" /dev/null ");
+    deletes && (matches!(effect.program.as_ref(), "truncate" | "shred") || copied) || nothing
 }

@@ -43,12 +43,7 @@ const LABELS: [(How, Labels); 6] = [
 ];
 
 /// What is worse when it is done to other things too, beside what is grave.
-const REPEATED: [Action; 4] = [
-    Action::DeleteData,
-    Action::Redirect,
-    Action::Settings,
-    Action::WriteSystem,
-];
+const REPEATED: [Action; 3] = [Action::DeleteData, Action::Redirect, Action::WriteSystem];
 const RUNS: [Action; 3] = [Action::Run, Action::RunWritten, Action::MakeExecutable];
 
 /// Something that a call shows.
@@ -232,6 +227,11 @@ impl Walk<'_> {
         };
         if let Some(led) = led.filter(|_| self.trail.tried(Action::Redirect).is_some()) {
             add(How::Plain, led);
+        }
+        // Whoever has a secret, and then talks to others.
+        let talks = matches!(action, Action::Push | Action::Post | Action::HandOver);
+        if talks && self.trail.tried(Action::ReadSecret).is_some() {
+            add(How::Secret, action);
         }
         let committed = self.trail.exposed.and(self.trail.committed);
         if action == Action::Push && committed.is_some() {

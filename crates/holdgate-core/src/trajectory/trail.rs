@@ -66,6 +66,8 @@ pub(crate) struct Trail {
     pub(super) committed: Option<u32>,
     /// The step that wrote or installed what would do harm.
     pub(super) planted: Option<u32>,
+    /// Its path, if reading it tells what it does.
+    planted_path: u64,
     /// Existing files that were replaced and had not been read.
     pub(super) blind: Mark,
     /// Files that tools have replaced unread, as their results say.
@@ -87,6 +89,7 @@ impl Default for Trail {
             exposed: None,
             committed: None,
             planted: None,
+            planted_path: 0,
             blind: Mark::default(),
             hollow: Mark::default(),
             ending: Ending::default(),
@@ -138,8 +141,16 @@ impl Trail {
         let mut learned = Vec::new();
         for (action, act) in sequence {
             let waits = [Action::Plant, Action::InstallWrong, Action::Persist];
+            let code = action == Action::FetchFile;
             if waits.contains(&action) || act.facts.has(Facts::PACKAGES) {
+                if self.planted.is_none() {
+                    self.planted_path = if code { act.path } else { 0 };
+                }
                 self.planted.get_or_insert(step);
+            }
+            if act.facts.has(Facts::READS) && act.path == self.planted_path && act.path != 0 {
+                self.planted = None;
+                self.planted_path = 0;
             }
             mark(&mut self.done, action, step);
             if action.is_neutral() {

@@ -204,7 +204,10 @@ impl<'t> Walk<'t> {
     /// Whether an act deletes what the conversation has made or fetched, or a part of that.
     fn takes_back(&self, act: &Act) -> bool {
         let made = Labels::WRITTEN.and(Labels::FETCHED);
-        let made = |path: &u64| self.at(*path).is_some_and(|file| file.labels.any(made));
+        // What a call writes over a folder of the user it has not made.
+        let old = |file: &File| file.step < self.step || act.action != Action::DestroyData;
+        let made = |file: File| old(&file) && file.labels.any(made);
+        let made = |path: &u64| self.at(*path).is_some_and(made);
         act.facts.has(Facts::DELETES) && (made(&act.path) || act.above.iter().any(made))
     }
 

@@ -63,6 +63,10 @@ pub(super) fn database(effect: &Effect) -> Option<Action> {
     let rows = effect.is(Tag::Delete) || word.eq_ignore_ascii_case("delete");
     Some(if effect.is(Tag::TestTarget) {
         Action::ChangeRemote
+    } else if effect.is(Tag::Elevate) {
+        Action::Grant
+    } else if effect.is(Tag::Shell) {
+        Action::RunLoose
     } else if any(effect, &all) || rows && effect.is(Tag::Prod) {
         Action::DestroyData
     } else if rows {
@@ -174,7 +178,7 @@ pub(super) fn system(effect: &Effect) -> Action {
     ]) {
         Action::Redirect
     } else if any(&[Tag::AgentConfig]) {
-        Action::Settings
+        Action::InstallOdd
     } else if any(&[Tag::RemoteManagement]) {
         Action::Expose
     } else {
