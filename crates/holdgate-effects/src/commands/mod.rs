@@ -28,6 +28,7 @@ mod scripts;
 mod setters;
 mod special;
 pub(crate) mod sql;
+mod strangers;
 mod target;
 mod targets;
 mod told;
@@ -115,6 +116,20 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
 /// A program that nothing is known of: it runs, touches what its words name, and may print what it was
 /// given.
 fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Value> {
+    // `git-filter-repo` is what git runs for `git filter-repo`, and `python -m git_filter_repo` is the same.
+    if let Some(sub) = call
+        .program
+        .strip_prefix("git-")
+        .or(call.program.strip_prefix("git_"))
+        && let Some(rest) = call.words.get(1..)
+    {
+        let sub = sub.replace('_', "-");
+        let words: Vec<Value> = [Value::known("git"), Value::known(sub)]
+            .into_iter()
+            .chain(rest.iter().cloned())
+            .collect();
+        return scene.argv(&words, call.stdin);
+    }
     let mut output = Value::unknown(Origins::OUTPUT);
     if let Some(stdin) = call.stdin {
         output.taint(stdin);

@@ -4,6 +4,7 @@
 use super::Call;
 use super::handler::Handler;
 use super::role::Role;
+use super::strangers;
 use super::units::Run;
 use super::weights;
 use crate::effect::{Actor, Kind};
@@ -42,6 +43,7 @@ pub(super) fn unlisted(
     let words = call.words.get(1..).unwrap_or(&[]);
     by_options(scene, actor, words)?;
     opens(scene, actor, words)?;
+    strangers::says(scene, call, actor)?;
     let service = scene.know.verbs.is_service_program(call.program);
     weights::of_words(scene, actor, words, &sub_commands(words), service)?;
     by_words(scene, actor, call.program, &sub_commands(words), words)

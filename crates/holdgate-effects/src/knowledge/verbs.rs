@@ -14,6 +14,9 @@ pub struct VerbTable {
     undoes: Vec<String>,
     light: Vec<String>,
     confirms: Vec<String>,
+    loses: Vec<String>,
+    all: Vec<String>,
+    takes_code: Vec<String>,
     sends: Vec<String>,
     shows: Vec<String>,
     secrets: Vec<String>,
@@ -40,6 +43,34 @@ impl VerbTable {
     pub(crate) fn takes_back(&self, sub_commands: &[&str]) -> bool {
         let undoes = says(sub_commands, &self.undoes) && !says(sub_commands, &self.light);
         undoes || self.deletes(sub_commands)
+    }
+
+    /// Whether a word anywhere in a command line says that something goes away which weighs.
+    pub(crate) fn loses(&self, word: &str) -> bool {
+        let said = [word];
+        // Options that stop or end something are frequent: `--terminate`.
+        let option = word.starts_with('-') && !says(&said, &self.loses);
+        let deletes = if option {
+            word.contains("delete")
+        } else {
+            says(&said, &self.deletes)
+        };
+        (says(&said, &self.loses) || deletes) && !self.is_light(word)
+    }
+
+    /// Whether a word names something that weighs little.
+    pub(crate) fn is_light(&self, word: &str) -> bool {
+        says(&[word], &self.light)
+    }
+
+    /// Whether a word says that all of it is meant, or that it shall be done at once.
+    pub(crate) fn means_all(&self, word: &str) -> bool {
+        says(&[word], &self.all)
+    }
+
+    /// Whether a word says that code comes from the address beside it.
+    pub(crate) fn takes_code(&self, word: &str) -> bool {
+        !word.contains("://") && says(&[word], &self.takes_code)
     }
 
     /// Whether a sub-command sends files.

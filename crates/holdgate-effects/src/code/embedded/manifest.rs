@@ -54,7 +54,10 @@ impl Reader<'_, '_, '_> {
             return Ok(());
         };
         let file = |secret: &Json<'_>| secret.get("file").and_then(Json::as_str).map(str::to_owned);
-        let files = secrets.iter().take(MAX_MOUNTS).filter_map(|(_, secret)| file(secret));
+        let files = secrets
+            .iter()
+            .take(MAX_MOUNTS)
+            .filter_map(|(_, secret)| file(secret));
         let mounts: Vec<Mount> = files
             .map(|file| Mount {
                 outside: self.filled(&file),
