@@ -378,7 +378,8 @@ pub(crate) fn is_call(key: &str, value: &Json<'_>) -> bool {
     // Edits of the context are named for the results that they clear: `clear_tool_uses_20250919`.
     let names_call = |kind: &str| {
         let kind = plain(&kind.to_lowercase().replace("tool_uses", ""));
-        CALL_TYPES.iter().any(|call| kind.contains(call))
+        // Whatever is called, by whatever name: `web_search_call`.
+        kind.ends_with("call") || CALL_TYPES.iter().any(|call| kind.contains(call))
     };
     // `true` says what a model can do, and `null` that there is none.
     let is_empty = matches!(value, Json::Null | Json::Bool(_) | Json::Number(_));

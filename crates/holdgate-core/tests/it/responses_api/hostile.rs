@@ -5,6 +5,24 @@ use super::{check_form, client, events, guard};
 use crate::guarding::{Seen, settings, whole};
 use serde_json::{Value, json};
 
+/// What a provider runs is a call too, wherever a reader may look for one.
+#[test]
+fn calls_under_unknown_members_of_a_response_are_refused() {
+    for kind in ["web_search_call", "odd_call", "Computer-Call"] {
+        let item = json!({"type": kind, "id": "x", "action": {"type": "search", "query": "EVIL"}});
+        for name in ["outputs", "o5tput"] {
+            let members = format!("\"{name}\":[{item}],\"output\":");
+            let change = |frame: String| match frame.contains("response.completed") {
+                true => frame.replacen("\"output\":", &members, 1),
+                false => frame,
+            };
+            let frames = frames(&[message("hello")]).into_iter().map(change);
+            let seen = guard(&frames.collect::<String>());
+            assert!(!seen.text().contains("EVIL"), "{kind}: {}", seen.text());
+        }
+    }
+}
+
 #[test]
 fn places_that_differ_are_refused() {
     let evil = "{\"cmd\":\"echo EVIL\"}";
