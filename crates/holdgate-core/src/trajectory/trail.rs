@@ -229,8 +229,9 @@ impl Trail {
     /// The signs of a call with these acts that no earlier step has shown.
     pub(crate) fn signs_of(&self, acts: &[Act]) -> Vec<Sign> {
         let mut signs = Vec::new();
-        let quiet =
-            |act: &Act| act.is_neutral() && !act.runs_file() && !act.facts.has(Facts::LATER);
+        let quiet = |act: &Act| {
+            act.is_neutral() && !act.runs_file() && !act.facts.has(Facts::LATER.and(Facts::DELETES))
+        };
         if self.planted.is_none() && acts.iter().all(quiet) {
             return signs;
         }
