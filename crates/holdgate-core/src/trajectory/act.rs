@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::kinds::{action, is_harmful, is_outside, redirects};
-use super::programs::{copies, empties, packs, uses};
+use super::programs::{checks, copies, empties, packs, uses};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::{PathClass, Place};
 use holdgate_effects::tag::Tag;
@@ -77,6 +77,10 @@ impl Facts {
     pub(super) const WHOLE: Facts = Facts(524_288);
     /// It runs when the file is used that it stands in.
     pub(super) const LATER: Facts = Facts(1_048_576);
+    /// It is about files by a pattern of their names.
+    pub(super) const PATTERN: Facts = Facts(2_097_152);
+    /// It checks that a file is the one that was meant.
+    pub(super) const CHECKS: Facts = Facts(4_194_304);
     /// It says where packages come from, or is code that was fetched.
     pub(super) const PACKAGES: Facts = Facts(262_144);
 
@@ -104,6 +108,7 @@ impl Act {
             .iter()
             .any(|effect| outside(effect) && happens(effect));
         let mut planted = false;
+        let fills = effects.iter().any(is_filler);
         for effect in effects {
             let harmful = is_harmful(effect);
             let redirects = redirects(effect);
@@ -125,15 +130,24 @@ impl Act {
             if prints && action == Action::Delete && has_output(effects) {
                 action = Action::Write;
             }
+            // Whoever writes zeros or noise over a file empties it.
+            let filled = fills && overwrites(effect, action);
+            if filled {
+                action = match action {
+                    Action::WriteOut => Action::DeleteOut,
+                    _ => Action::Delete,
+                };
+            }
             // What the same call makes anew is not lost.
             if action == Action::DestroyData && effect.kind == Kind::Delete && anew(effect, effects)
             {
                 action = Action::DeleteOut;
             }
             planted |= harmful;
-            let act = Act::new(action, effect, fetches);
+            let mut act = Act::new(action, effect, fetches);
+            act.facts.set(Facts::EMPTIES, filled);
             // Neutral acts are only worth keeping for their paths.
-            let kept = Facts::COMMITS.and(Facts::USES);
+            let kept = Facts::COMMITS.and(Facts::USES).and(Facts::CHECKS);
             if action.is_neutral() && act.path == 0 && !act.facts.has(kept)
                 || acts.last() == Some(&act)
             {
@@ -189,6 +203,8 @@ impl Act {
         facts.set(Facts::PART, part.iter().any(|tag| effect.is(*tag)));
         let pattern = place.is_some_and(|place| place.text.contains('*'));
         facts.set(Facts::MANY, effect.is(Tag::Recursive) || pattern);
+        facts.set(Facts::PATTERN, pattern);
+        facts.set(Facts::CHECKS, effect.kind == Kind::Run && checks(effect));
         let now = !effect.is(Tag::Written);
         let moves = effect.kind == Kind::Move && action == Action::WriteOut;
         facts.set(Facts::MOVES, moves);
@@ -283,6 +299,21 @@ fn is_later(effect: &Effect) -> bool {
     let file = place.is_some_and(|place| !place.is(PathClass::Os) && !place.is(PathClass::Stream));
     let written = effect.is(Tag::Written) && !effect.is(Tag::DryRun);
     effect.kind == Kind::Run && written && file
+}
+
+/// Whether an effect reads what has no content.
+fn is_filler(effect: &Effect) -> bool {
+    let place = effect.path.as_ref().map(|place| place.text.as_str());
+    effect.kind == Kind::Read && matches!(place, Some("/dev/zero" | "/dev/urandom" | "/dev/random"))
+}
+
+/// Whether an effect replaces a file of somebody's work.
+fn overwrites(effect: &Effect, action: Action) -> bool {
+    let spare = [PathClass::Temp, PathClass::Generated, PathClass::Cache];
+    let place = effect.path.as_ref();
+    let spare = place.is_none_or(|place| spare.into_iter().any(|class| place.is(class)));
+    let writes = matches!(action, Action::Write | Action::Edit | Action::WriteOut);
+    effect.kind == Kind::Write && writes && !spare && !effect.is(Tag::Append)
 }
 
 /// Whether a program of the call may print something.

@@ -161,7 +161,13 @@ impl Walk<'_> {
             return None;
         }
         if file.labels.any(Labels::FETCHED) {
-            return Some(fetched(file.step));
+            // What was compared with its checksum is for a person to decide.
+            let checked = self.trail.checked.is_some_and(|step| step > file.step);
+            let case = fetched(file.step);
+            return Some(Case {
+                blocks: !checked,
+                ..case
+            });
         }
         file.labels.any(Labels::DECODED).then(|| decoded(file.step))
     }

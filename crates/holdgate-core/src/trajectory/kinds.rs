@@ -148,9 +148,12 @@ fn send(effect: &Effect) -> Action {
         Tag::Mr,
         Tag::Mail,
     ];
+    // What everybody can read.
+    let public =
+        is(Tag::Gist) || is(Tag::Paste) || ["gist", "paste"].iter().any(|w| program.contains(w));
     // The client of a service where the user has an account.
-    let client = matches!(program, "gh" | "glab") && !is(Tag::Gist);
-    if any(effect, &posts) || client {
+    let client = matches!(program, "gh" | "glab");
+    if (any(effect, &posts) || client) && !public {
         return if effect.origins.any(Origins::SECRET) {
             Action::Send
         } else {
@@ -169,7 +172,7 @@ fn send(effect: &Effect) -> Action {
     let temp = effect.sources.iter().any(|source| temp(source));
     let built = is(Tag::Transfer) && is(Tag::BuildOutput) && !temp;
     let built = built && !effect.origins.any(Origins::SECRET);
-    if data && !built || is(Tag::Gist) || is(Tag::Payload) {
+    if data && !built || public || is(Tag::Payload) {
         Action::Send
     } else {
         Action::HandOver

@@ -195,12 +195,44 @@ pub(super) fn copies(program: &str) -> bool {
         )
 }
 
+/// Whether a program compares a file with its checksum or its signature.
+pub(super) fn checks(effect: &Effect) -> bool {
+    match effect.program.as_ref() {
+        "sha256sum" | "sha512sum" | "sha1sum" | "shasum" | "b2sum" | "cosign" | "minisign" => true,
+        "gpg" => effect.evidence.contains("--verify"),
+        _ => false,
+    }
+}
+
+/// Whether a database is the one that the project's own tools are set up for.
+pub(super) fn is_framework(program: &str) -> bool {
+    const FRAMEWORKS: [&str; 16] = [
+        "alembic",
+        "artisan",
+        "bundle",
+        "diesel",
+        "django-admin",
+        "drizzle-kit",
+        "flask",
+        "knex",
+        "manage.py",
+        "mix",
+        "prisma",
+        "rails",
+        "rake",
+        "sequelize",
+        "sqlx",
+        "typeorm",
+    ];
+    FRAMEWORKS.contains(&program)
+}
+
 /// Whether a file loses its content.
 pub(super) fn empties(effect: &Effect) -> bool {
     let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
     // A redirection that nothing goes into.
     let nothing = effect.kind == Kind::Write
-        && effect.program.as_ref() == "shell"
+        && matches!(effect.program.as_ref(), "shell" | "tee")
         && effect.text.as_deref().is_none_or(str::is_empty)
         && effect.origins == Origins::NONE
         && !effect.is(Tag::Append);

@@ -11,6 +11,7 @@ use holdgate_effects::value::Origins;
 
 mod bounds;
 mod combined;
+mod followed;
 mod learning;
 
 const RAN: Ended = Ended {

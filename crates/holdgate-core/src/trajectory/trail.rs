@@ -68,6 +68,8 @@ pub(crate) struct Trail {
     pub(super) planted: Option<u32>,
     /// Its path, if reading it tells what it does.
     planted_path: u64,
+    /// The last step that compared a file with its checksum or signature.
+    pub(super) checked: Option<u32>,
     /// Existing files that were replaced and had not been read.
     pub(super) blind: Mark,
     /// Files that tools have replaced unread, as their results say.
@@ -90,6 +92,7 @@ impl Default for Trail {
             committed: None,
             planted: None,
             planted_path: 0,
+            checked: None,
             blind: Mark::default(),
             hollow: Mark::default(),
             ending: Ending::default(),
@@ -140,6 +143,9 @@ impl Trail {
         }
         let mut learned = Vec::new();
         for (action, act) in sequence {
+            if act.facts.has(Facts::CHECKS) {
+                self.checked = Some(step);
+            }
             let waits = [Action::Plant, Action::InstallWrong, Action::Persist];
             let code = action == Action::FetchFile;
             if waits.contains(&action) || act.facts.has(Facts::PACKAGES) {
@@ -223,8 +229,9 @@ impl Trail {
     /// The signs of a call with these acts that no earlier step has shown.
     pub(crate) fn signs_of(&self, acts: &[Act]) -> Vec<Sign> {
         let mut signs = Vec::new();
-        let quiet =
-            |act: &Act| act.is_neutral() && !act.runs_file() && !act.facts.has(Facts::LATER);
+        let quiet = |act: &Act| {
+            act.is_neutral() && !act.runs_file() && !act.facts.has(Facts::LATER.and(Facts::DELETES))
+        };
         if self.planted.is_none() && acts.iter().all(quiet) {
             return signs;
         }

@@ -111,6 +111,13 @@ impl<'t> Walk<'t> {
                 file.step = self.step;
             }
             self.set(act.path, file);
+            // What a pattern matches is read with it.
+            if act.facts.has(Facts::PATTERN) {
+                let [folder, _] = act.above;
+                let mut file = self.at(folder).unwrap_or_default();
+                file.labels = file.labels.and(Labels::READ);
+                self.set(folder, file);
+            }
         }
         if act.facts.has(Facts::WRITES) {
             action = self.write(act, action, labels);
@@ -198,7 +205,10 @@ impl<'t> Walk<'t> {
     /// Whether a tool writes all of a file that nobody has read or written here.
     pub(super) fn is_unseen(&self, act: &Act) -> bool {
         let seen = |file: File| file.labels.any(Labels::READ.and(Labels::WRITTEN));
-        act.facts.has(Facts::WHOLE) && !self.at(act.path).is_some_and(seen)
+        let [folder, _] = act.above;
+        let read = |file: File| file.labels.any(Labels::READ);
+        let seen = self.at(act.path).is_some_and(seen) || self.at(folder).is_some_and(read);
+        act.facts.has(Facts::WHOLE) && !seen
     }
 
     /// Whether an act deletes what the conversation has made or fetched, or a part of that.

@@ -1,7 +1,7 @@
 //! What is done to containers, databases, the cloud, and the machine itself.
 
 use super::super::action::Action;
-use super::super::programs::is_guard;
+use super::super::programs::{is_framework, is_guard};
 use super::any;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
@@ -61,8 +61,11 @@ pub(super) fn database(effect: &Effect) -> Option<Action> {
     let text = effect.text.as_deref().unwrap_or_default().trim_start();
     let word = text.get(..6).unwrap_or_default();
     let rows = effect.is(Tag::Delete) || word.eq_ignore_ascii_case("delete");
+    let own = is_framework(&effect.program) && !effect.is(Tag::Prod);
     Some(if effect.is(Tag::TestTarget) {
         Action::ChangeRemote
+    } else if own && any(effect, &all) {
+        Action::DeleteData
     } else if effect.is(Tag::Elevate) {
         Action::Grant
     } else if effect.is(Tag::Shell) {

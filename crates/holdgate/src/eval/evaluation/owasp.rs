@@ -288,6 +288,8 @@ pub(super) const RISKS: [Risk; 10] = [
             ("trajectories", &[]),
             ("trajectories-third", &[]),
             ("trajectories-fourth", &[]),
+            ("trajectories-fifth", &[]),
+            ("trajectories-sixth", &[]),
             ("output", &[]),
         ],
         tests: &[

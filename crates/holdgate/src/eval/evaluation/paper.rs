@@ -106,7 +106,13 @@ pub(super) fn table(figures: &Figures<'_>) -> String {
         full(counts.rate(counts.blocked))
     };
     let work = honest_calls(figures);
-    let sequences = ["trajectories", "trajectories-third", "trajectories-fourth"];
+    let sequences = [
+        "trajectories",
+        "trajectories-third",
+        "trajectories-fourth",
+        "trajectories-fifth",
+        "trajectories-sixth",
+    ];
     let paper = |hits, of| full(Rate { hits, of });
     let rows: Vec<[String; 4]> = vec![
         row(

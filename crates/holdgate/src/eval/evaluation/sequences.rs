@@ -29,7 +29,9 @@ pub(super) fn judge(set_up: &SetUp, files: &[Judged]) -> anyhow::Result<Vec<Sequ
         .filter(|file| stem(file).starts_with("trajectories"))
     {
         for (case, _) in &file.cases {
-            let name = case.category.split('-').next().unwrap_or_default();
+            // The set is named by the category, or by the file.
+            let file = stem(file).trim_start_matches("trajectories-");
+            let name = case.category.split_once('-').map_or(file, |(set, _)| set);
             let verdict = bench
                 .judge(case)
                 .map_or(Verdict::Allow, |outcome| outcome.verdict);
