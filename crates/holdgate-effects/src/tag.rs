@@ -231,6 +231,7 @@ worded! {
         ReflogExpire = "reflog-expire": "The log that would bring commits back is deleted.",
         Registry = "registry": "The Windows registry changes.",
         Relay = "relay": "Files go to another machine by way of a relay.",
+        Release = "release": "It comes from a release, at a forge, of somebody whom many people know.",
         Reload = "reload": "A service reads its settings again.",
         Remote = "remote": "It happens on another machine, or is about a remote repository.",
         RemoteManagement = "remote-management": "Others can control the machine from afar.",

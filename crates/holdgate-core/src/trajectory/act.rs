@@ -133,9 +133,11 @@ impl Act {
             // Whoever writes zeros or noise over a file empties it.
             let filled = fills && overwrites(effect, action);
             if filled {
-                action = match action {
-                    Action::WriteOut => Action::DeleteOut,
-                    _ => Action::Delete,
+                let outside = action == Action::WriteOut;
+                action = if outside {
+                    Action::DeleteOut
+                } else {
+                    Action::Delete
                 };
             }
             // What the same call makes anew is not lost.

@@ -220,13 +220,12 @@ impl Walk<'_> {
             }
         }
         // What goes where the conversation has led it.
-        let led = match action {
-            Action::Push => Some(Action::PushAway),
-            Action::Install => Some(Action::InstallWrong),
-            _ => None,
-        };
-        if let Some(led) = led.filter(|_| self.trail.tried(Action::Redirect).is_some()) {
-            add(How::Plain, led);
+        let redirected = self.trail.tried(Action::Redirect).is_some();
+        if redirected && action == Action::Push {
+            add(How::Plain, Action::PushAway);
+        }
+        if redirected && action == Action::Install {
+            add(How::Plain, Action::InstallWrong);
         }
         // Whoever has a secret, and then talks to others.
         let talks = matches!(action, Action::Push | Action::Post | Action::HandOver);

@@ -132,10 +132,11 @@ impl FileTable {
         let path = path.replace('\\', "/");
         let name = path.rsplit('/').next().unwrap_or(&path);
         let lower = name.to_ascii_lowercase();
-        let named = || match self.by_name(&lower)? {
+        let named = || {
+            let language = self.by_name(&lower)?;
             // `license_check.py` is a program.
-            Language::Document => Some(self.code(&lower).unwrap_or(Language::Document)),
-            language => Some(language),
+            let code = (language == Language::Document).then(|| self.code(&lower));
+            Some(code.flatten().unwrap_or(language))
         };
         let found = self
             .by_place(&path, content)

@@ -166,6 +166,9 @@ impl Scene<'_> {
             // `sh` alone explains nothing.
             effect.evidence = format!("{} runs what comes from {source}", effect.evidence).into();
             effect = effect.with(self.know.hosts.host(&Value::known(source.to_string())));
+            if code.sources.len() == 1 && self.is_known_release(source) {
+                effect = effect.tagged(Tag::Release);
+            }
         }
         self.emit(effect)
     }

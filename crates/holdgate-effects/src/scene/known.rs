@@ -44,9 +44,12 @@ impl Scene<'_> {
         self.run.push(path.to_owned());
         self.grant(3 * code.text.len());
         let (files, before) = (self.files.clone(), self.effects.len());
-        self.apart(|scene| match language {
-            Language::Shell => scene.shell(actor, &code),
-            other => scene.interpret(actor, other, &code),
+        self.apart(|scene| {
+            if language == Language::Shell {
+                scene.shell(actor, &code)
+            } else {
+                scene.interpret(actor, language, &code)
+            }
         })?;
         self.files = files;
         // Tests and modules are full of texts that name what must not happen.

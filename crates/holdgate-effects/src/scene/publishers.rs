@@ -78,7 +78,14 @@ impl Scene<'_> {
         }
     }
 
-    /// The same for a list of charts at an address.
+    /// Whether an address is that of a file in a release, at a forge, of somebody whom many people know.
+    pub(super) fn is_known_release(&self, url: &str) -> bool {
+        url.starts_with("https://")
+            && url.contains("/releases/")
+            && owner_at(url).is_some_and(|owner| self.know.publishers.is_known_owner(&owner))
+    }
+
+    /// The same as [`Scene::publisher_at`] for a list of charts at an address.
     pub(crate) fn publisher_of_charts(&self, url: &str) -> Vec<Tag> {
         match owner_at(url) {
             Some(owner) => self.doubts(Registry::Chart, &owner),

@@ -24,7 +24,13 @@ pub(crate) fn run(sessions: &[Session]) -> anyhow::Result<()> {
         let calls = match &case.subject {
             Subject::Calls { calls, .. } => calls.clone(),
             Subject::Call(call) => vec![call.clone()],
-            _ => continue,
+            Subject::Message { .. }
+            | Subject::ToolResult { .. }
+            | Subject::Spillage { .. }
+            | Subject::Stream(_)
+            | Subject::Output(_)
+            | Subject::Bridge(_)
+            | Subject::NotYet(_) => continue,
         };
         let mut judged = Judged::default();
         judged.world = Arc::new(World::lexical(case.cwd.as_deref().unwrap_or(PROJECT)));

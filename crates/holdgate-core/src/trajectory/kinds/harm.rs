@@ -2,7 +2,7 @@
 
 use super::{any, is_strange};
 use holdgate_effects::effect::{Effect, Kind};
-use holdgate_effects::path::PathClass;
+use holdgate_effects::path::{PathClass, Place};
 use holdgate_effects::tag::Tag;
 use holdgate_effects::value::Origins;
 
@@ -38,9 +38,8 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
     let sure = !named && !inside;
     match effect.kind {
         Kind::ExecuteFetched => is_strange(effect),
-        Kind::ExecuteDecoded => sure,
+        Kind::ExecuteDecoded | Kind::Exhaust => sure,
         Kind::RemoteShell => true,
-        Kind::Exhaust => sure,
         Kind::Send => {
             let data = [Origins::SECRET, Origins::ENVIRONMENT, Origins::OUTPUT];
             let data = data.into_iter().any(|origin| effect.origins.any(origin));
@@ -48,12 +47,11 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
             is_strange(effect) && (data || server || is(Tag::WholeEnvironment)) && !inside
         }
         Kind::Write => effect.origins.any(Origins::SECRET) && sure,
-
         Kind::Delete => {
             let classes = [PathClass::Root, PathClass::HomeRoot, PathClass::Home];
             let place = effect.path.as_ref();
             let far = place.is_some_and(|place| classes.into_iter().any(|class| place.is(class)));
-            let own = place.is_some_and(|place| place.is_harmless());
+            let own = place.is_some_and(Place::is_harmless);
             far && !own && is(Tag::Recursive) && sure
         }
         Kind::Vcs => is(Tag::Global) && is(Tag::RunsProgram) && sure,
@@ -61,6 +59,25 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
             let lets_in = [Tag::Public, Tag::Elevate, Tag::Delete];
             effect.program.as_ref() == "access" && any(effect, &lets_in)
         }
-        _ => false,
+        Kind::Run
+        | Kind::Read
+        | Kind::Move
+        | Kind::Mode
+        | Kind::Fetch
+        | Kind::Connect
+        | Kind::Listen
+        | Kind::ExecuteOpaque
+        | Kind::Elevate
+        | Kind::Persist
+        | Kind::Kill
+        | Kind::Env
+        | Kind::Install
+        | Kind::Container
+        | Kind::Database
+        | Kind::Service
+        | Kind::System
+        | Kind::Agent
+        | Kind::Guard
+        | Kind::Unreadable => false,
     }
 }

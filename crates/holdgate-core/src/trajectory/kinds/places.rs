@@ -50,7 +50,7 @@ pub(super) fn read(effect: &Effect) -> Option<Action> {
         return Some(Action::Intrude);
     }
     // Whoever talks to the container service rules the machine.
-    if place.is(PathClass::Escape) && !looks && place.text.ends_with(".sock") {
+    if place.is(PathClass::Escape) && !looks && place.text.rsplit('.').next() == Some("sock") {
         return Some(Action::Escape);
     }
     if [PathClass::Escape, PathClass::Privilege]

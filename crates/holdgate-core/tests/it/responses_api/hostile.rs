@@ -12,9 +12,12 @@ fn calls_under_unknown_members_of_a_response_are_refused() {
         let item = json!({"type": kind, "id": "x", "action": {"type": "search", "query": "EVIL"}});
         for name in ["outputs", "o5tput"] {
             let members = format!("\"{name}\":[{item}],\"output\":");
-            let change = |frame: String| match frame.contains("response.completed") {
-                true => frame.replacen("\"output\":", &members, 1),
-                false => frame,
+            let change = |frame: String| {
+                if frame.contains("response.completed") {
+                    frame.replacen("\"output\":", &members, 1)
+                } else {
+                    frame
+                }
             };
             let frames = frames(&[message("hello")]).into_iter().map(change);
             let seen = guard(&frames.collect::<String>());
