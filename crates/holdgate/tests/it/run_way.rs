@@ -248,7 +248,7 @@ fn words_end_no_agent() {
     ];
     for text in words {
         let agent = Agent::new(&format!(
-            "cat <<'END'\n{text}\nEND\nsleep 0.3; echo went on"
+            "cat <<'END'\n{text}\nEND\nsleep 2; echo went on"
         ));
         let ended = agent.run(&[], &[]);
         assert_eq!(ended.code, Some(0), "{text}: {}", ended.told);
