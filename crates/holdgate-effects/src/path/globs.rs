@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 /// Globs that one pattern with braces stands for; with more, it is matched as it is.
 const MAX_EXPANDED: usize = 64;
-/// Bytes of a glob whose automaton is far from its limit.
+/// Bytes of globs that are a few: the automaton for all of them is far from its limit.
 const FEW_BYTES: usize = 4 << 10;
 
 /// The patterns that a key belongs to, by their position.
@@ -61,112 +61,35 @@ pub struct PathGlobs {
     from_root: bool,
     /// All others.
     others: Others,
+    /// Their positions.
+    positions: Vec<usize>,
 }
 
-/// Globs that must be matched.
+/// Globs that must be matched. They are made ready on first use: most are never needed.
 #[derive(Clone, Debug, Default)]
 struct Others {
-    all: Vec<Other>,
-    /// `~/.config/*/x`, by the folder that they start with
-    below: Lookup,
-    /// `**/x*/**/*.log`, by the extension that they end with
-    extensions: Lookup,
-    /// `**/x*`
-    anywhere: Vec<usize>,
-}
-
-/// A glob that must be matched.
-#[derive(Clone, Debug)]
-struct Other {
-    /// The position of its pattern.
-    position: usize,
-    glob: Glob,
-    /// What every path has that matches: nearly all paths lack it, and need not be matched.
-    start: String,
-    end: String,
-    /// The longest part of a name.
-    part: String,
-    /// Made ready on first use: most are never needed.
+    globs: Vec<Glob>,
     ready: OnceLock<Option<GlobSet>>,
 }
 
-impl Other {
-    fn new(position: usize, pattern: &str, glob: Glob) -> Other {
-        let start = pattern.split(is_sign).next().unwrap_or("");
-        let end = pattern.rsplit(|c| is_sign(c) || c == '/').next();
-        // What stands in brackets or braces is only one of several.
-        let plain = pattern.split(['[', ']', '{', '}', '\\']).next();
-        let parts = plain.unwrap_or("").split(|c| is_sign(c) || c == '/');
-        Other {
-            position,
-            glob,
-            // `x/**` means `x` too.
-            start: start.trim_end_matches('/').to_owned(),
-            end: end.unwrap_or("").to_owned(),
-            part: parts.max_by_key(|part| part.len()).unwrap_or("").to_owned(),
-            ready: OnceLock::new(),
-        }
-    }
-
-    fn is_match(&self, path: &str) -> bool {
-        path.starts_with(self.start.as_str())
-            && path.ends_with(self.end.as_str())
-            && path.contains(self.part.as_str())
-            && self
-                .ready
-                .get_or_init(|| self.build().ok())
-                .as_ref()
-                .is_some_and(|glob| glob.is_match(path))
+impl Others {
+    fn set(&self) -> Option<&GlobSet> {
+        let ready = self.ready.get_or_init(|| self.build().ok());
+        ready.as_ref()
     }
 
     fn build(&self) -> Result<GlobSet, globset::Error> {
-        GlobSetBuilder::new().add(self.glob.clone()).build()
-    }
-}
-
-impl Others {
-    fn add(&mut self, position: usize, pattern: &str, glob: Glob) -> Result<(), globset::Error> {
-        let other = Other::new(position, pattern, glob);
-        // What is short is sure to be built when it is needed.
-        if pattern.len() > FEW_BYTES {
-            other.build()?;
+        let mut builder = GlobSetBuilder::new();
+        for glob in &self.globs {
+            builder.add(glob.clone());
         }
-        let at = self.all.len();
-        let start = pattern.split(is_sign).next().unwrap_or("");
-        if let Some((folder, _)) = start.rsplit_once('/') {
-            self.below.add(folder.to_owned(), at);
-        } else if let Some((_, extension)) = other.end.rsplit_once('.') {
-            self.extensions.add(extension.to_owned(), at);
-        } else {
-            self.anywhere.push(at);
-        }
-        self.all.push(other);
-        Ok(())
+        builder.build()
     }
 
-    /// Gives `enough` the position of each that matches, until it says so. Returns whether it did.
-    fn each(&self, path: &str, mut enough: impl FnMut(usize) -> bool) -> bool {
-        let mut finds = |at: &[usize]| {
-            let mut others = at.iter().filter_map(|at| self.all.get(*at));
-            others.any(|other| other.is_match(path) && enough(other.position))
-        };
-        if finds(&self.anywhere) {
-            return true;
-        }
-        if !self.extensions.is_empty()
-            && let Some((_, extension)) = path.rsplit_once('.')
-            && self.extensions.get(extension).is_some_and(&mut finds)
-        {
-            return true;
-        }
-        if self.below.is_empty() {
-            return false;
-        }
-        let slashes = memchr::memchr_iter(b'/', path.as_bytes());
-        slashes.chain([path.len()]).any(|end| {
-            let folder = path.get(..end).unwrap_or("");
-            self.below.get(folder).is_some_and(&mut finds)
-        })
+    /// Whether they are so few that nothing can go wrong when they are made ready.
+    fn are_few(&self) -> bool {
+        let bytes: usize = self.globs.iter().map(|glob| glob.glob().len()).sum();
+        bytes <= FEW_BYTES
     }
 }
 
@@ -176,7 +99,9 @@ impl PathGlobs {
         patterns: impl IntoIterator<Item = &'p str>,
     ) -> Result<Self, (usize, globset::Error)> {
         let mut globs = PathGlobs::default();
+        let mut last = 0;
         for (at, pattern) in patterns.into_iter().enumerate() {
+            last = at;
             // What is wrong with a pattern, it says better than its parts. Without one of these
             // signs, nothing can be wrong.
             if pattern.contains(['{', '}', '[', '\\']) {
@@ -186,18 +111,24 @@ impl PathGlobs {
             let parts = expanded(pattern);
             let Some(parts) = parts.filter(|parts| parts.iter().any(|p| globs.lookup(p).is_some()))
             else {
-                let added = glob(pattern).and_then(|other| globs.others.add(at, pattern, other));
-                added.map_err(|error| (at, error))?;
+                let other = glob(pattern).map_err(|error| (at, error))?;
+                globs.others.globs.push(other);
+                globs.positions.push(at);
                 continue;
             };
             for part in parts {
                 if let Some((lookup, key)) = globs.lookup(&part) {
                     lookup.add(key, at);
                 } else {
-                    let added = glob(&part).and_then(|other| globs.others.add(at, &part, other));
-                    added.map_err(|error| (at, error))?;
+                    let other = glob(&part).map_err(|error| (at, error))?;
+                    globs.others.globs.push(other);
+                    globs.positions.push(at);
                 }
             }
+        }
+        if !globs.others.are_few() {
+            let set = globs.others.build().map_err(|error| (last, error))?;
+            globs.others.ready = OnceLock::from(Some(set));
         }
         Ok(globs)
     }
@@ -239,10 +170,12 @@ impl PathGlobs {
             found.extend_from_slice(at);
             false
         });
-        self.others.each(path, |at| {
-            found.push(at);
-            false
-        });
+        if !self.positions.is_empty()
+            && let Some(others) = self.others.set()
+        {
+            let others = others.matches(path);
+            found.extend(others.iter().filter_map(|at| self.positions.get(*at)));
+        }
         found
     }
 
@@ -254,7 +187,12 @@ impl PathGlobs {
 
     /// Whether any pattern matches.
     pub fn is_match(&self, path: &str) -> bool {
-        self.each_lookup(path, |_| true) || self.others.each(path, |_| true)
+        self.each_lookup(path, |_| true)
+            || (!self.positions.is_empty()
+                && self
+                    .others
+                    .set()
+                    .is_some_and(|others| others.is_match(path)))
     }
 
     /// Gives `enough` what each lookup finds, until it says so. Returns whether it did.
@@ -304,11 +242,6 @@ impl PathGlobs {
         }
         false
     }
-}
-
-/// A character that may stand for another text.
-fn is_sign(c: char) -> bool {
-    matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\')
 }
 
 /// A glob as the tables write it: `*` stays within a folder, and `x/**` means `x` too.
