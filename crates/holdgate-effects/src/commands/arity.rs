@@ -16,44 +16,53 @@ pub(super) fn attached(spec: &Arc<Spec>, words: &[Value]) -> Option<Vec<Value>> 
         return None;
     }
     let mut levels = vec![spec.clone()];
-    let mut out: Vec<Value> = words.first().cloned().into_iter().collect();
-    let mut changed = false;
+    // The options whose values are attached.
+    let mut options = Vec::new();
     let mut at = 1;
     while let Some(word) = words.get(at) {
         at += 1;
-        let level = levels.last()?.clone();
-        if matches!(level.style, Style::Raw | Style::Keys) {
+        let level = levels.last()?;
+        // Without sub-commands nothing is attached any more.
+        if matches!(level.style, Style::Raw | Style::Keys) || level.sub.is_empty() {
             break;
         }
-        out.push(word.clone());
         match kind(&levels, &word.text) {
             Word::End => break,
             Word::Flag => {}
-            Word::TakesValue => {
-                out.extend(words.get(at).cloned());
-                at += 1;
-            }
+            Word::TakesValue => at += 1,
             Word::Unlisted => {
                 let rest = words.get(at + 1..).unwrap_or(&[]);
-                if let Some(value) = words.get(at).filter(|value| may_be_value(value))
-                    && leads_to_sub_command(&levels, rest)
-                {
-                    out.pop();
-                    let mut joined = word.map(format!("{}=", word.text));
-                    joined.push(value);
-                    out.push(joined);
-                    changed = true;
+                if words.get(at).is_some_and(may_be_value) && leads_to_sub_command(&levels, rest) {
+                    options.push(at - 1);
                     at += 1;
                 }
             }
             Word::Operand => match level.sub.get(word.text.as_str()) {
-                Some(sub) if levels.len() <= MAX_LEVELS => levels.push(sub.clone()),
+                Some(sub) if levels.len() <= MAX_LEVELS => {
+                    let sub = sub.clone();
+                    levels.push(sub);
+                }
                 _ => break,
             },
         }
     }
-    out.extend(words.get(at..).unwrap_or(&[]).iter().cloned());
-    changed.then_some(out)
+    if options.is_empty() {
+        return None;
+    }
+    let mut out = Vec::with_capacity(words.len());
+    let mut rest = words.iter().enumerate();
+    while let Some((at, word)) = rest.next() {
+        if options.contains(&at)
+            && let Some((_, value)) = rest.next()
+        {
+            let mut joined = word.map(format!("{}=", word.text));
+            joined.push(value);
+            out.push(joined);
+        } else {
+            out.push(word.clone());
+        }
+    }
+    Some(out)
 }
 
 enum Word {

@@ -15,24 +15,29 @@ use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 use people::{is_top, lets_in};
+use rustc_hash::FxHashSet;
 use settings::{expires, is_off, settings};
+use std::sync::LazyLock;
+
+/// Words that every word of most command lines is compared with.
+type Words = LazyLock<FxHashSet<&'static str>>;
 
 /// Words of one command line that are looked at, and bytes of one of them.
 const MAX_WORDS: usize = 64;
 const MAX_LENGTH: usize = 4096;
 /// Sub-commands that only look.
 #[rustfmt::skip]
-const LOOKS: [&str; 36] = [
+static LOOKS: Words = Words::new(|| FxHashSet::from_iter([
     "describe", "list", "get", "show", "search", "ls", "wait", "validate", "can-i", "diff",
     "explain", "logs", "lint", "template", "plan", "fmt", "view", "inspect", "status", "info",
     "check", "whoami", "history", "events", "top", "verify", "tree", "help", "version", "simulate",
     "lookup", "cat", "head", "stat", "ping", "graph",
-];
+]));
 /// Sub-commands that take rights away.
 #[rustfmt::skip]
-const CLOSES: [&str; 10] = [
+static CLOSES: Words = Words::new(|| FxHashSet::from_iter([
     "revoke", "remove", "deny", "detach", "unset", "unassign", "unbind", "rm", "delete", "logout",
-];
+]));
 /// Names of full power, and of everybody.
 #[rustfmt::skip]
 const POWERS: [&str; 22] = [
@@ -114,10 +119,10 @@ pub(super) fn of_words(
 ) -> Fueled {
     let bytes: usize = words.iter().map(|w| w.text.len().min(MAX_LENGTH)).sum();
     scene.fuel.spend_on(bytes)?;
-    let is = |list: &'static [&'static str]| {
+    let is = |list: &'static Words| {
         move |verb: &&str| {
             let first = verb.split(['-', ':']).next().unwrap_or("");
-            list.contains(verb) || list.contains(&first)
+            list.contains(first) || first.len() < verb.len() && list.contains(verb)
         }
     };
     let help = |word: &Value| matches!(word.text.as_str(), "--help" | "-h" | "help");

@@ -250,7 +250,11 @@ pub(crate) fn words(name: &str) -> Vec<String> {
         if c.is_alphanumeric()
             && let Some(word) = words.last_mut()
         {
-            word.extend(c.to_lowercase());
+            if c.is_ascii() {
+                word.push(c.to_ascii_lowercase());
+            } else {
+                word.extend(c.to_lowercase());
+            }
         }
         before = c;
     }

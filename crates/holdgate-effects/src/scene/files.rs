@@ -217,7 +217,8 @@ impl Scene<'_> {
         if self.depth == 0 {
             self.grant(content.text.len());
         }
-        self.shaped(place, language, content)?;
+        let quotes = self.quotes(place);
+        self.shaped(place, language, content, quotes)?;
         let Some(language) = language else {
             return Ok(());
         };
@@ -231,7 +232,6 @@ impl Scene<'_> {
         if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
             self.marks.push(Tag::Container);
         }
-        let quotes = self.quotes(place);
         self.reads_later(language, content, quotes)?;
         self.marks.truncate(marks);
         // They are there when it runs.
@@ -259,8 +259,13 @@ impl Scene<'_> {
     }
 
     /// What the shape of a written file says, whatever its language. Recipes of containers act elsewhere.
-    fn shaped(&mut self, place: &Place, language: Option<Language>, content: &Value) -> Fueled {
-        let quotes = self.quotes(place);
+    fn shaped(
+        &mut self,
+        place: &Place,
+        language: Option<Language>,
+        content: &Value,
+        quotes: bool,
+    ) -> Fueled {
         let path = place.in_project().unwrap_or(&place.short).to_owned();
         self.apart(|scene| {
             scene.written = true;

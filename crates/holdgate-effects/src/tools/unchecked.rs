@@ -177,9 +177,9 @@ fn always_agrees(old: &str, new: &str) -> bool {
     let yes = ["return true", "return true;", "true"];
     let head = live(new).next().unwrap_or("");
     let defines = ["def ", "func", "fn ", "function", "=>", "bool"];
-    DECIDES.iter().any(|word| head.contains(word))
+    live(old).next() == Some(head)
         && defines.iter().any(|word| head.contains(word))
-        && live(old).next() == Some(head)
+        && DECIDES.iter().any(|word| head.contains(word))
         && live(old)
             .skip(1)
             .any(|line| line.contains("return") && !yes.contains(&line))

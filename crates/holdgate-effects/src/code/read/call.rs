@@ -352,7 +352,7 @@ impl Reader<'_, '_, '_> {
             let argument = self.value_of(argument)?;
             value.taint(&argument);
         }
-        let kind = format!("{name}()");
+        let kind = [name, "()"].concat();
         let mut peer = peer::of(name, receiver, arguments);
         if let Some(host) = peer::pair(name, arguments) {
             let last = name.rsplit('.').next().unwrap_or(name);

@@ -14,7 +14,7 @@ impl<'w> Reader<'_, 'w, '_> {
     /// What the table says about a function, under all its names.
     pub(super) fn acts(&self, name: &str) -> Option<&'w [Act]> {
         let table = self.table;
-        let last_dot = name.rfind('.');
+        let last_dot = memchr::memrchr(b'.', name.as_bytes());
         let last = last_dot.and_then(|at| name.get(at + 1..)).unwrap_or(name);
         if !table.ends_with(last) {
             return None;

@@ -4,11 +4,16 @@
 use super::door;
 use super::scan::{Text, has_any, has_word, quoted};
 use crate::effect::Effect;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use std::sync::LazyLock;
 
 /// Lines of a file that are looked at.
 const MAX_LINES: usize = 6000;
 /// Nobody writes a longer line by hand.
 const MAX_LINE: usize = 1200;
+
+/// Lines ahead in which a check counts.
+const CHECK_WITHIN: usize = 8;
 
 /// Names of what somebody must know.
 #[rustfmt::skip]
@@ -34,9 +39,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         return;
     }
     let lines: Vec<&str> = text.low.split('\n').take(MAX_LINES).collect();
-    let as_written: Vec<&str> = text.clean.split('\n').take(MAX_LINES).collect();
-    for (number, line) in lines.iter().enumerate() {
-        if line.len() > MAX_LINE {
+    let signs = signs_of(&text.low, &lines);
+    for (number, (line, signs)) in lines.iter().zip(&signs).enumerate() {
+        if line.len() > MAX_LINE || *signs == Signs::default() {
             continue;
         }
         let next = |count: usize| {
@@ -49,17 +54,89 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
                 .collect::<Vec<_>>()
         };
         let behind = next(2);
-        let opens = by_word(line, &behind)
-            || beside_check(line)
-            || before_check(line, &behind, &next(8))
-            || by_mail(line, &behind)
-            || by_header(line);
-        let shown = as_written.get(number).copied().unwrap_or("");
-        if opens && text.is_new(shown) {
+        let opens = signs.key && by_word(line, &behind)
+            || signs.check && beside_check(line)
+            || signs.check_ahead && before_check(line, &behind)
+            || signs.mail && by_mail(line, &behind)
+            || signs.header && by_header(line);
+        if !opens {
+            continue;
+        }
+        let shown = text.clean.split('\n').nth(number).unwrap_or("");
+        if text.is_new(shown) {
             found.push(door(shown));
             return;
         }
     }
+}
+
+/// What a line has of what the readers below need: most lines have nothing of it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Signs {
+    /// One of `KEYS`, by itself or in another word.
+    key: bool,
+    /// One of `CHECKS`.
+    check: bool,
+    /// One of `CHECKS` in one of the next lines that are not empty.
+    check_ahead: bool,
+    mail: bool,
+    header: bool,
+}
+
+/// Finds all signs in one pass.
+static SIGNS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = ["@", "header"].iter().chain(&KEYS).chain(&CHECKS);
+    AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(words)
+        .ok()
+});
+
+/// The signs of each line of a text.
+fn signs_of(text: &str, lines: &[&str]) -> Vec<Signs> {
+    let Some(search) = &*SIGNS else {
+        // No list of ours gives this: then every line is taken to have all.
+        let all = Signs {
+            key: true,
+            check: true,
+            check_ahead: true,
+            mail: true,
+            header: true,
+        };
+        return vec![all; lines.len()];
+    };
+    let mut signs = vec![Signs::default(); lines.len()];
+    let mut line = 0;
+    let mut end = lines.first().map_or(0, |line| line.len());
+    for found in search.find_overlapping_iter(text) {
+        while found.end() > end {
+            line += 1;
+            let Some(next) = lines.get(line) else {
+                break;
+            };
+            end += 1 + next.len();
+        }
+        let Some(signs) = signs.get_mut(line) else {
+            break;
+        };
+        match found.pattern().as_usize() {
+            0 => signs.mail = true,
+            1 => signs.header = true,
+            word if word < 2 + KEYS.len() => signs.key = true,
+            _ => signs.check = true,
+        }
+    }
+    // How many lines ahead the next check is.
+    let mut ahead = usize::MAX;
+    for (signs, line) in signs.iter_mut().zip(lines).rev() {
+        signs.check_ahead = ahead <= CHECK_WITHIN;
+        if signs.check {
+            ahead = 1;
+        } else if !line.trim().is_empty() {
+            ahead = ahead.saturating_add(1);
+        }
+    }
+    signs
 }
 
 /// Whether a line, or what follows it, lets somebody in.
@@ -137,7 +214,7 @@ fn by_word(line: &str, behind: &[&str]) -> bool {
         "substr(",
     ];
     let compared = line.contains("==") || line.contains(" is ") && line.contains("passw");
-    if !has_key(line) || !(has_any(line, &methods) || compared) {
+    if !(compared || has_any(line, &methods)) || !has_key(line) {
         return false;
     }
     let literal = quoted(line).iter().any(|(at, value)| {
@@ -223,8 +300,8 @@ fn beside_check(line: &str) -> bool {
     })
 }
 
-/// `if (sha256(pw) == magic) return true;` and the check only behind it.
-fn before_check(line: &str, behind: &[&str], later: &[&str]) -> bool {
+/// `if (sha256(pw) == magic) return true;`, for a line with a check only behind it.
+fn before_check(line: &str, behind: &[&str]) -> bool {
     let condition = has_word(line, "if")
         || has_word(line, "when")
         || has_word(line, "unless")
@@ -232,7 +309,6 @@ fn before_check(line: &str, behind: &[&str], later: &[&str]) -> bool {
     if !condition || !grants(line, behind) || has_any(line, &CHECKS) {
         return false;
     }
-    let checked = later.iter().any(|l| has_any(l, &CHECKS));
     let digest = has_any(
         line,
         &[
@@ -261,8 +337,7 @@ fn before_check(line: &str, behind: &[&str], later: &[&str]) -> bool {
                 "compare",
             ],
         );
-    checked
-        && !line.contains("!=")
+    !line.contains("!=")
         && (digest
             && compares
             && (has_key(line)

@@ -3,6 +3,8 @@
 use super::scan::has_any;
 use crate::effect::{Actor, Effect, Kind};
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
+use std::sync::LazyLock;
 
 #[rustfmt::skip]
 const TAKES: [&str; 16] = [
@@ -17,8 +19,10 @@ const RUNS: [&str; 15] = [
     "source <(", "<<<", "sh \"$",
 ];
 
+static ANY_TAKES: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(TAKES));
+
 pub(super) fn run(content: &str, found: &mut Vec<Effect>) {
-    if !TAKES.iter().any(|word| content.contains(word)) {
+    if !ANY_TAKES.is_in(content) {
         return;
     }
     for line in content

@@ -5,6 +5,8 @@ use super::access;
 use super::scan::has_any;
 use crate::effect::Effect;
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
+use std::sync::LazyLock;
 
 /// A longer file of this kind is another one.
 const MAX_FILE: usize = 64 << 10;
@@ -18,6 +20,8 @@ const CHECKERS: [&str; 34] = [
     "ruleset", "settings.y", "grype", "kics", "osv-scanner", "deny.toml", "audit-ci", "nuclei", "casbin",
 ];
 
+static ANY_CHECKER: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of(CHECKERS));
+
 pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     if content.len() > MAX_FILE {
@@ -29,15 +33,13 @@ pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {
     }
     let lower = path.to_ascii_lowercase();
     let is_of_engine = matches!(name.rsplit('.').next(), Some("rego" | "cedar"));
-    let settings = lower.contains("/.github/")
-        || lower.starts_with(".github/")
-        || has_any(&name, &CHECKERS)
-        || is_of_engine;
+    let checker = ANY_CHECKER.is_in(&name);
+    let settings =
+        lower.contains("/.github/") || lower.starts_with(".github/") || checker || is_of_engine;
     let documents = [".md", ".mdx", ".txt", ".rst", ".html"];
     if !settings || documents.iter().any(|end| name.ends_with(end)) {
         return;
     }
-    let checker = has_any(&name, &CHECKERS);
     if let Some(setting) = unprotected(content) {
         found.push(access(Tag::SecurityOff, setting));
         return;

@@ -5,9 +5,15 @@ use super::agrees::agrees;
 use super::scan::{Text, has_any};
 use crate::effect::{Actor, Effect, Kind};
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
+use aho_corasick::Anchored;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
+use std::sync::LazyLock;
 
 /// Names of one file that are looked at.
 const MAX_NAMES: usize = 2048;
+const MIN_NAME: usize = 4;
 const MAX_NAME: usize = 80;
 /// Bytes before a name that tell how it is used.
 const MAX_BEFORE: usize = 160;
@@ -27,25 +33,12 @@ enum Says {
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     takes_any(text, found);
-    let bytes = text.clean.as_bytes();
-    let mut at = 0;
     let mut looked = 0;
-    while at < bytes.len() && looked < MAX_NAMES && found.len() < MAX_FOUND {
-        let Some(start) = bytes
-            .get(at..)
-            .and_then(|rest| rest.iter().position(|b| is_part(*b)))
-        else {
+    for (start, name) in names(&text.clean) {
+        if looked >= MAX_NAMES || found.len() >= MAX_FOUND {
             break;
-        };
-        let start = at + start;
-        let length = bytes
-            .get(start..)
-            .map_or(0, |rest| rest.iter().take_while(|b| is_part(**b)).count());
-        at = start + length.max(1);
-        let name = text.clean.get(start..start + length).unwrap_or("");
-        if !(4..=MAX_NAME).contains(&name.len()) {
-            continue;
         }
+        let at = start + name.len();
         let Some(says) = says(text, name) else {
             continue;
         };
@@ -68,8 +61,70 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     }
 }
 
+/// Each name that `says` has an answer for has one of these in it, without the marks between its words.
+#[rustfmt::skip]
+const SIGNS: [&str; 26] = [
+    "ssl", "tls", "cert", "hostname", "peer", "signature", "unauthorized", "serveridentity", "hostkey", "x509",
+    "servertrust", "signingkey", "signedtoken", "trustmanager", "issuer", "signed", "verif", "insecure", "anonymous",
+    "grant", "emptypassword", "auth", "protectedmode", "requirepass", "securityenabled", "algorithm",
+];
+
+static ANY_SIGN: LazyLock<Option<DFA>> = LazyLock::new(|| {
+    DFA::builder()
+        .ascii_case_insensitive(true)
+        .build(SIGNS)
+        .ok()
+});
+
+/// The names that may say something, and where they start: one step of the search for each byte, since most
+/// of a file is names that say nothing.
+fn names(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let search = ANY_SIGN
+        .as_ref()
+        .and_then(|search| Some((search, search.start_state(Anchored::No).ok()?)));
+    let first = search.map(|(_, first)| first);
+    let mut state = first;
+    let mut start = 0;
+    // Without a search, which no list of ours gives, every name is one.
+    let mut signed = search.is_none();
+    // One byte more ends the last name.
+    for (at, byte) in text.bytes().chain([b' ']).enumerate() {
+        if !is_part(byte) {
+            if signed
+                && let Some(name) = text.get(start..at)
+                && (MIN_NAME..=MAX_NAME).contains(&name.len())
+            {
+                found.push((start, name));
+            }
+            start = at + 1;
+            state = first;
+            signed = search.is_none();
+        } else if !signed
+            && byte.is_ascii_alphanumeric()
+            && let (Some((search, _)), Some(from)) = (search, state)
+        {
+            let next = search.next_state(Anchored::No, from, byte);
+            signed = search.is_match(next);
+            state = Some(next);
+        }
+    }
+    found
+}
+
 /// Certificates that are taken as they come, by what is done with them and not by a name.
 fn takes_any(text: &Text<'_>, found: &mut Vec<Effect>) {
+    static MARKS: LazyLock<AnyWord> = LazyLock::new(|| {
+        AnyWord::of([
+            "certificate-error",
+            "urlcredential(trust:",
+            "ssl=false",
+            "ssl = false",
+        ])
+    });
+    if !MARKS.is_in(&text.low) {
+        return;
+    }
     let forms: [(&str, &[&str], &str); 4] = [
         ("certificate-error", &["callback(true)"], "\u{0}"),
         (
@@ -363,4 +418,36 @@ fn starts_line(before: &str) -> bool {
     line.chars()
         .all(|c| c.is_whitespace() || matches!(c, '-' | '.' | '_') || c.is_ascii_alphanumeric())
         && !line.trim().contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_whatever_stands_between_their_words() {
+        let found = |text: &'static str| -> Vec<&str> {
+            names(text).into_iter().map(|(_, name)| name).collect()
+        };
+        assert_eq!(
+            found("x.S_S-L = author; tls map $protected-mode"),
+            ["S_S-L", "author", "$protected-mode"]
+        );
+        assert_eq!(found("é.verify"), ["verify"]);
+        assert!(found("let value = compute(first, second)").is_empty());
+    }
+
+    #[test]
+    fn no_name_that_says_something_is_left_out() {
+        #[rustfmt::skip]
+        let names_that_say = [
+            "insecureMode", "allowAnonymous", "anonymous_enable", "skip-grant-tables", "PermitEmptyPasswords",
+            "disableAuth", "protected-mode", "requirepass", "authorization", "xpack.securityEnabled", "verifyMode",
+            "algorithms", "validate_certs", "cert_reqs", "skipVerify", "checkServerIdentity", "rejectUnauthorized",
+            "unverified_context", "trustAllPeers", "InsecureIgnoreHostKey", "wantIssuer",
+        ];
+        for name in names_that_say {
+            assert!(!names(name).is_empty(), "{name}");
+        }
+    }
 }

@@ -1,25 +1,26 @@
 //! Who is let in: somebody becomes a member, or is named by the address of a mail.
 
-use super::{MAX_LENGTH, MAX_WORDS};
+use super::{MAX_LENGTH, MAX_WORDS, Words};
 use crate::value::Value;
+use rustc_hash::FxHashSet;
 
 /// Words that may be sub-commands, the values of options before them included.
 const MAX_VERBS: usize = 6;
 
 /// What rights are given to, or in.
 #[rustfmt::skip]
-const CIRCLES: [&str; 30] = [
+static CIRCLES: Words = Words::new(|| FxHashSet::from_iter([
     "owner", "owners", "member", "members", "membership", "collaborator", "collaborators",
     "maintainer", "maintainers", "access", "invite", "invites", "invitation", "invitations", "user",
     "users", "team", "teams", "org", "orgs", "organization", "role", "roles", "binding",
     "permission", "permissions", "share", "delegate", "delegates", "admin",
-];
+]));
 /// How they are given.
 #[rustfmt::skip]
-const GIVES: [&str; 14] = [
+static GIVES: Words = Words::new(|| FxHashSet::from_iter([
     "add", "invite", "grant", "share", "transfer", "assign", "attach", "create", "allow", "promote",
     "delegate", "set", "give", "bind",
-];
+]));
 
 /// Whether somebody gets into a circle: `members add x`, `access:add`, or by the address of a mail.
 pub(super) fn lets_in(words: &[Value], service: bool) -> bool {
@@ -36,7 +37,7 @@ pub(super) fn lets_in(words: &[Value], service: bool) -> bool {
         return false;
     }
     let gives = said.iter().any(|word| GIVES.contains(word));
-    let circle = |word: &&&str| CIRCLES.contains(*word);
+    let circle = |word: &&str| CIRCLES.contains(word);
     let invites = |word: &&str| matches!(*word, "invite" | "invites" | "invitations");
     if said.iter().any(invites) && words.len() > 1 {
         return true;
@@ -52,7 +53,7 @@ pub(super) fn lets_in(words: &[Value], service: bool) -> bool {
         "access",
         "admin",
     ];
-    let pairs = said.windows(2);
+    let pairs = said.windows(2).filter(|_| gives);
     let mut given = pairs.filter(|pair| {
         let is_named =
             |noun: &&str| named.contains(noun) || service && matches!(*noun, "user" | "users");
@@ -63,10 +64,10 @@ pub(super) fn lets_in(words: &[Value], service: bool) -> bool {
     }
     let options = words.iter().filter_map(|w| w.text.strip_prefix("--"));
     let mut options = options.flat_map(|o| o.split(['=', '-']).take(3));
-    let about = said.iter().find(circle).is_some() || options.any(|o| CIRCLES.contains(&o));
+    let mut about = || said.iter().any(circle) || options.any(|o| CIRCLES.contains(o));
     let forwards = |word: &&str| word.starts_with("forward") || *word == "transfer";
     let forwards = said.iter().any(forwards);
-    (gives && about || forwards) && words.iter().take(MAX_WORDS).any(names_person)
+    (gives && about() || forwards) && words.iter().take(MAX_WORDS).any(names_person)
 }
 
 /// Whether a word holds the address of a mail of a person.
