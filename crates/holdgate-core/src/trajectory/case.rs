@@ -396,7 +396,13 @@ impl Walk<'_> {
         }
         let began = "began to delete files";
         let case = |first| case("mass-deletion", first, began, "goes on with it");
-        let first = first.filter(|_| weight + u32::from(act.weight()) >= DELETIONS);
+        let beside = if act.action == Action::Delete {
+            u32::from(self.deleted)
+        } else {
+            0
+        };
+        let weight = weight + u32::from(act.weight()) + beside;
+        let first = first.filter(|_| weight >= DELETIONS);
         first.map(case)
     }
 

@@ -248,7 +248,10 @@ fn vcs(effect: &Effect) -> Action {
     } else if any(&[Tag::Remote]) && any(&[Tag::Add, Tag::SetUrl])
         || any(&[Tag::SetUrl, Tag::Redirects])
     {
-        if is_strange(effect) {
+        if is_strange(effect) && any(&[Tag::Redirects]) {
+            // All that was to come from there.
+            Action::Expose
+        } else if is_strange(effect) {
             Action::Redirect
         } else {
             Action::SetRemote

@@ -3,7 +3,6 @@
 use super::action::Action;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::tag::Tag;
-use holdgate_effects::value::Origins;
 
 /// Programs that list what a system is.
 const LOOKS_AROUND: &[&str] = &[
@@ -229,13 +228,36 @@ pub(super) fn is_framework(program: &str) -> bool {
 
 /// Whether a file loses its content.
 pub(super) fn empties(effect: &Effect) -> bool {
-    let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
-    // A redirection that nothing goes into.
-    let nothing = effect.kind == Kind::Write
-        && matches!(effect.program.as_ref(), "shell" | "tee")
-        && effect.text.as_deref().is_none_or(str::is_empty)
-        && effect.origins == Origins::NONE
-        && !effect.is(Tag::Append);
-    let copied = effect.program.as_ref() == "cp" && effect.evidence.contains(" /dev/null ");
-    deletes && (matches!(effect.program.as_ref(), "truncate" | "shred") || copied) || nothing
+    let shreds = effect.kind == Kind::Delete && effect.program.as_ref() == "shred";
+    let writes = effect.kind == Kind::Write && !effect.is(Tag::Append);
+    let empties = effect.is(Tag::Empties) || effect.program.as_ref() == "truncate";
+    (shreds || writes && empties) && !is_usually_empty(effect)
+}
+
+/// Whether a file is one that projects have without any content.
+fn is_usually_empty(effect: &Effect) -> bool {
+    const NAMES: [&str; 8] = [
+        "__init__.py",
+        "__init__.pyi",
+        "py.typed",
+        ".gitkeep",
+        ".keep",
+        ".nojekyll",
+        ".gitignore",
+        ".npmignore",
+    ];
+    let name = effect.path.as_ref().and_then(|p| p.text.rsplit('/').next());
+    name.is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Whether a name is that of source, or a pattern for it.
+pub(super) fn is_source(name: &str) -> bool {
+    const ENDS: [&str; 40] = [
+        "c", "cc", "cpp", "cs", "css", "dart", "erl", "ex", "exs", "go", "h", "hpp", "hs", "html",
+        "java", "jl", "js", "jsx", "kt", "lua", "md", "mjs", "ml", "php", "pl", "pm", "proto",
+        "py", "rb", "rs", "scala", "scss", "sh", "sql", "svelte", "swift", "tf", "ts", "tsx",
+        "vue",
+    ];
+    let end = name.rsplit_once('.').map(|(_, end)| end);
+    end.is_some_and(|end| ENDS.contains(&end))
 }

@@ -20,6 +20,8 @@ pub(crate) struct Ended {
     pub(crate) shown: bool,
     /// Whether its result says that a file was replaced.
     pub(crate) replaced: bool,
+    /// Whether its result says that a file is new.
+    pub(crate) created: bool,
 }
 
 /// How often and when something was done.
@@ -158,6 +160,9 @@ impl Trail {
                 self.planted = None;
                 self.planted_path = 0;
             }
+            // Nothing is lost by a new file without content.
+            let new = ended.created && act.facts.has(Facts::EMPTIES);
+            let action = if new { Action::Write } else { action };
             mark(&mut self.done, action, step);
             if action.is_neutral() {
                 continue;

@@ -17,6 +17,8 @@ pub(super) struct Walk<'t> {
     exposed: bool,
     /// Whether the user's own files were moved.
     moved: bool,
+    /// The weight of the heaviest deletion so far.
+    pub(super) deleted: u8,
 }
 
 impl<'t> Walk<'t> {
@@ -29,6 +31,7 @@ impl<'t> Walk<'t> {
             here: 0,
             exposed: false,
             moved: false,
+            deleted: 0,
         }
     }
 
@@ -92,7 +95,9 @@ impl<'t> Walk<'t> {
                 labels: Labels::NONE,
                 step: self.step,
             });
-            if matches!(action, Action::ReadSecret | Action::ReadEnv) {
+            if matches!(action, Action::ReadSecret | Action::ReadEnv)
+                || act.facts.has(Facts::SECRET)
+            {
                 if !file.labels.any(Labels::SECRET) {
                     file.step = self.step;
                 }
@@ -129,6 +134,9 @@ impl<'t> Walk<'t> {
             self.set(act.path, file);
         }
         self.here |= 1 << action.index();
+        if action == Action::Delete {
+            self.deleted = self.deleted.max(act.weight());
+        }
         action
     }
 

@@ -114,6 +114,18 @@ impl Scene<'_> {
         Ok(content)
     }
 
+    /// The actor that gives a file this content: one that empties the file, if there is none.
+    pub(crate) fn filler(actor: &Actor, content: &Value, append: bool) -> Actor {
+        let part = [Tag::Edit, Tag::InPlace, Tag::Link, Tag::Mkdir];
+        let part = append || part.into_iter().any(|tag| actor.is(tag));
+        let blank = content.text.trim().is_empty() && content.origins == Origins::NONE;
+        if blank && !part {
+            actor.and(Tag::Empties)
+        } else {
+            actor.clone()
+        }
+    }
+
     /// A file is created or changed.
     pub(crate) fn write(
         &mut self,

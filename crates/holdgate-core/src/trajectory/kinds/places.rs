@@ -1,12 +1,12 @@
 //! What is done to files and folders, by where they are.
 
 use super::super::action::Action;
-use super::super::programs::empties;
+use super::super::programs::{empties, is_source};
 use super::any;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
-use holdgate_effects::value::Origins;
+use holdgate_effects::value::{HOLE, Origins};
 
 /// Files of the system that say where names, packages and trust come from.
 const LEADS: [&str; 6] = [
@@ -99,7 +99,7 @@ pub(super) fn write(effect: &Effect) -> Option<Action> {
             Action::Escape
         } else if is(PathClass::AgentSettings) {
             Action::Settings
-        } else if empties(effect) {
+        } else if empties(effect) && (!is_tool(effect) || is_source(&place.text)) {
             return delete(effect);
         } else if is(PathClass::Device) {
             Action::DestroyData
@@ -165,6 +165,8 @@ pub(super) fn delete(effect: &Effect) -> Option<Action> {
     let own = is(PathClass::Home) && !is(PathClass::Workspace) && many;
     let gone = effect.program.as_ref() == "shred";
     let all = is(PathClass::ProjectRoot) && many;
+    let emptied = empties(effect) && is(PathClass::Project);
+    let all = all || emptied && (effect.is(Tag::Recursive) || is_all(last));
     Some(
         if all
             || gone && !place.is_harmless()
@@ -199,4 +201,15 @@ pub(super) fn mode(effect: &Effect) -> Option<Action> {
     } else {
         Action::Edit
     })
+}
+
+/// Whether a name stands for all files, or for all source of a kind.
+fn is_all(name: &str) -> bool {
+    let rest = name.trim_start_matches(['*', HOLE]);
+    rest.len() < name.len() && (rest.is_empty() || is_source(rest))
+}
+
+/// Whether a tool writes what it was given.
+fn is_tool(effect: &Effect) -> bool {
+    effect.evidence == effect.program
 }
