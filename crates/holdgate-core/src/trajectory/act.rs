@@ -81,6 +81,10 @@ impl Facts {
     pub(super) const PATTERN: Facts = Facts(2_097_152);
     /// It checks that a file is the one that was meant.
     pub(super) const CHECKS: Facts = Facts(4_194_304);
+    /// What a build has made goes to everybody.
+    pub(super) const PUBLISHES: Facts = Facts(16_777_216);
+    /// It is about what a build makes.
+    pub(super) const BUILT: Facts = Facts(33_554_432);
     /// It takes a whole folder of the project away, or all its source of a kind.
     pub(super) const TREE: Facts = Facts(8_388_608);
     /// It says where packages come from, or is code that was fetched.
@@ -141,6 +145,7 @@ impl Act {
             let filled = fills && overwrites(effect, action);
             if filled {
                 action = match action {
+                    _ if many => Action::DestroyData,
                     Action::WriteOut => Action::DeleteOut,
                     _ => Action::Delete,
                 };
@@ -171,6 +176,8 @@ impl Act {
             }
             acts.push(act);
         }
+        // What is read for a message is in it.
+        acts.sort_by_key(|act| act.action == Action::Post);
         acts
     }
 
@@ -237,10 +244,13 @@ impl Act {
             Facts::READS,
             effect.kind == Kind::Read && !effect.is(Tag::List) && now,
         );
-        facts.set(
-            Facts::COMMITS,
-            effect.kind == Kind::Vcs && effect.is(Tag::Commit),
-        );
+        let commits = matches!(effect.kind, Kind::Vcs | Kind::Send) && effect.is(Tag::Commit);
+        facts.set(Facts::COMMITS, commits);
+        let publishes = matches!(effect.kind, Kind::Remote | Kind::Send);
+        let publishes = publishes && (effect.is(Tag::Publish) || effect.is(Tag::Push));
+        facts.set(Facts::PUBLISHES, publishes);
+        let built = is(PathClass::Project) && is(PathClass::Generated);
+        facts.set(Facts::BUILT, built);
         let force = effect.is(Tag::Force) && !effect.is(Tag::Lease);
         facts.set(Facts::FORCED, force);
         facts.set(Facts::EMPTIES, empties(effect));
@@ -380,8 +390,11 @@ fn anew(deleted: &Effect, effects: &[Effect]) -> bool {
 }
 
 fn happens(effect: &Effect) -> bool {
-    // A container takes the same machine's time.
-    let inside = |tag: Tag| tag == Tag::Container && effect.kind == Kind::Exhaust;
+    // A container takes the same machine's time, and has ways out of it.
+    let place = effect.path.as_ref();
+    let out = place.is_some_and(|p| p.is(PathClass::Escape) || p.is(PathClass::Kernel));
+    let same = effect.kind == Kind::Exhaust || effect.kind == Kind::Write && out;
+    let inside = |tag: Tag| tag == Tag::Container && same;
     effect.kind == Kind::Container
         || !NOT_NOW.iter().any(|tag| effect.is(*tag) && !inside(*tag))
 }

@@ -252,12 +252,31 @@ fn is_usually_empty(effect: &Effect) -> bool {
 
 /// Whether a name is that of source, or a pattern for it.
 pub(super) fn is_source(name: &str) -> bool {
-    const ENDS: [&str; 40] = [
-        "c", "cc", "cpp", "cs", "css", "dart", "erl", "ex", "exs", "go", "h", "hpp", "hs", "html",
-        "java", "jl", "js", "jsx", "kt", "lua", "md", "mjs", "ml", "php", "pl", "pm", "proto",
-        "py", "rb", "rs", "scala", "scss", "sh", "sql", "svelte", "swift", "tf", "ts", "tsx",
-        "vue",
+    const ENDS: [&str; 50] = [
+        "c", "cc", "cfg", "conf", "cpp", "cs", "css", "dart", "erl", "ex", "exs", "go", "gradle",
+        "h", "hpp", "hs", "html", "ini", "java", "jl", "js", "json", "jsx", "kt", "lua", "md",
+        "mjs", "ml", "php", "pl", "pm", "properties", "proto", "py", "rb", "rs", "scala", "scss",
+        "sh", "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "vue", "xml", "yaml", "yml",
     ];
     let end = name.rsplit_once('.').map(|(_, end)| end);
     end.is_some_and(|end| ENDS.contains(&end))
+}
+
+/// Whether a program's tunnels are for more than a web page that somebody is to see.
+pub(super) fn tunnels_all(program: &str) -> bool {
+    const PROGRAMS: [&str; 12] = [
+        "chisel",
+        "dnscat",
+        "dnscat2",
+        "frpc",
+        "frps",
+        "gost",
+        "iodine",
+        "ligolo",
+        "ptunnel",
+        "rathole",
+        "revsocks",
+        "wstunnel",
+    ];
+    PROGRAMS.contains(&program)
 }

@@ -57,7 +57,7 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         let behind = |n: usize| at.checked_sub(n).is_some_and(|at| is_one_of(at, &not));
         let bracket = at.checked_sub(1).is_some_and(|at| is_one_of(at, &["(", "\\("]));
         is_one_of(at, &NAMES) && (behind(1) || bracket && behind(2))
-            || is_one_of(at + 2, &["-prune"])
+            || is_one_of(at + 2, &["-prune"]) && is_one_of(at + 3, &["-o", "-or"])
     };
     let at = (0..rest.len()).find(|at| is_one_of(*at, &NAMES) && !leaves_out(*at));
     let pattern = at.and_then(|at| rest.get(at + 1).cloned());

@@ -84,7 +84,7 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
         if in_place::empties(run) {
             scene.write(&actor.and(Tag::Empties), path, content, *append)?;
         } else if parsed.spec.copies {
-            let actor = Scene::filler(actor, content, *append);
+            let actor = Scene::filler(actor, path, content, *append);
             scene.write(&actor, path, content, *append)?;
         } else {
             scene.write(actor, path, content, *append)?;

@@ -145,7 +145,7 @@ impl Shell<'_, '_> {
             match sink {
                 Sink::File { path, append } => {
                     let actor = redirection(path, if *append { ">>" } else { ">" });
-                    let actor = Scene::filler(&actor, &printed, *append);
+                    let actor = Scene::filler(&actor, path, &printed, *append);
                     self.scene.write(&actor, path, &printed, *append)?;
                 }
                 Sink::Network(host) => {

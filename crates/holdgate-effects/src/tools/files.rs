@@ -162,7 +162,7 @@ fn change(
         } else {
             let content = Value::known(text::beginning(&content, MAX_CONTENT));
             if edits.is_empty() {
-                let actor = Scene::filler(actor, &content, false);
+                let actor = Scene::filler(actor, path, &content, false);
                 scene.write(&actor, path, &content, false)?;
             } else {
                 scene.replaced = edit::replaced(edits);

@@ -34,7 +34,8 @@ pub(super) fn read(effect: &Effect) -> Option<Action> {
     let place = effect.path.as_ref()?;
     let looks = effect.is(Tag::List) || effect.is(Tag::Search);
     if place.is(PathClass::Secret) && !place.is(PathClass::Stream) {
-        let own = place.is(PathClass::Project) || effect.is(Tag::Remote);
+        let login = place.is(PathClass::Privilege) || place.text.contains("/.ssh/");
+        let own = place.is(PathClass::Project) || effect.is(Tag::Remote) && !login;
         return Some(if effect.is(Tag::List) {
             Action::ProbeSecret
         } else if own {
@@ -120,6 +121,8 @@ pub(super) fn write(effect: &Effect) -> Option<Action> {
             .any(|tag| effect.is(tag))
         {
             Action::Edit
+        } else if is_same_for_all(effect) {
+            Action::DestroyData
         } else {
             Action::Write
         },
@@ -212,4 +215,20 @@ fn is_all(name: &str) -> bool {
 /// Whether a tool writes what it was given.
 fn is_tool(effect: &Effect) -> bool {
     effect.evidence == effect.program
+}
+
+/// Whether one text takes the place of what stood in all source of a kind.
+fn is_same_for_all(effect: &Effect) -> bool {
+    let place = effect.path.as_ref();
+    let text = effect.text.as_deref().unwrap_or_default();
+    let known = effect.origins == Origins::NONE && !text.is_empty() && !text.contains(HOLE);
+    let spare = [PathClass::Generated, PathClass::Temp, PathClass::Cache];
+    known
+        && place.is_some_and(|place| {
+            let last = place.text.rsplit('/').next().unwrap_or_default();
+            last.contains('*')
+                && last.contains('.')
+                && is_all(last)
+                && !spare.into_iter().any(|class| place.is(class))
+        })
 }

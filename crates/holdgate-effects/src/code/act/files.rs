@@ -29,14 +29,15 @@ impl Reader<'_, '_, '_> {
         let content = self.value(call, 1)?;
         let append = call.act.role == Role::Append || self.appends(call)?;
         // `createWriteStream(f)` says later what goes into the file, and `truncate(f)` never.
-        let actor = if call.actor.program.contains("truncate") {
-            call.actor.and(Tag::Empties)
-        } else if call.one(1).is_some() {
-            Scene::filler(&call.actor, &content, append)
-        } else {
-            call.actor.clone()
-        };
+        let says = call.one(1).is_some();
         for path in self.values(call, 0)? {
+            let actor = if call.actor.program.contains("truncate") {
+                call.actor.and(Tag::Empties)
+            } else if says {
+                Scene::filler(&call.actor, &path, &content, append)
+            } else {
+                call.actor.clone()
+            };
             self.scene.write(&actor, &path, &content, append)?;
         }
         Ok(AbstractValue::Nothing)
