@@ -283,6 +283,7 @@ impl History {
             ran: step.outcome != Outcome::Refused,
             shown: shown.is_some_and(|shown| shown.is_sensitive()),
             replaced: shown.is_some_and(|shown| shown.replaced),
+            created: shown.is_some_and(|shown| shown.created),
         };
         self.refused = self.refused.saturating_add(u32::from(!ended.ran));
         if ended.ran {

@@ -45,6 +45,8 @@ pub(crate) struct Shown {
     pub(crate) external: bool,
     /// Whether it says that a file which was there was written anew.
     pub(crate) replaced: bool,
+    /// Whether it says that a file which was written is new.
+    pub(crate) created: bool,
     /// The hosts that it names beside its secrets.
     hosts: Box<[u32]>,
     /// The names in it.
@@ -55,11 +57,20 @@ pub(crate) struct Shown {
 
 /// Whether a tool that writes a whole file says that the file was there before.
 fn replaces(texts: &[&str], effects: &[Effect]) -> bool {
+    says_of_write(texts, effects, &["been updated", "verwr"])
+}
+
+/// Whether a tool that writes a whole file says that the file is new.
+fn creates(texts: &[&str], effects: &[Effect]) -> bool {
+    says_of_write(texts, effects, &["reated", "new file"])
+}
+
+fn says_of_write(texts: &[&str], effects: &[Effect], words: &[&str]) -> bool {
     const SAID: usize = 400;
     let whole = |effect: &Effect| effect.kind == Kind::Write && !effect.is(Tag::Edit);
     let says = |text: &&str| {
         let said = text.get(..SAID).unwrap_or(text);
-        said.contains("been updated") || said.contains("verwr")
+        words.iter().any(|word| said.contains(word))
     };
     effects.iter().any(whole) && texts.iter().any(says)
 }
@@ -72,6 +83,7 @@ impl Shown {
         let mut shown = Shown {
             external,
             replaced: replaces(texts, effects),
+            created: creates(texts, effects),
             names: Names::of(texts.iter().copied()),
             ..Shown::default()
         };

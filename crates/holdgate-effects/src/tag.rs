@@ -83,6 +83,7 @@ worded! {
         Editor = "editor": "The program is an editor.",
         Elevate = "elevate": "Rights are given to an account.",
         Elevated = "elevated": "It runs with raised rights.",
+        Empties = "empties": "A file loses its content.",
         Enable = "enable": "Something is switched on.",
         Encrypt = "encrypt": "Data is encrypted.",
         Endless = "endless": "It goes on until somebody stops it.",

@@ -2,11 +2,11 @@
 
 use super::action::Action;
 use super::kinds::{action, is_harmful, is_outside, redirects};
-use super::programs::{checks, copies, empties, packs, uses};
+use super::programs::{checks, copies, empties, is_source, packs, uses};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::{PathClass, Place};
 use holdgate_effects::tag::Tag;
-use holdgate_effects::value::Origins;
+use holdgate_effects::value::{HOLE, Origins};
 
 /// Acts of one call that are kept. Acts that are not neutral go first.
 const MAX_ACTS: usize = 24;
@@ -81,6 +81,12 @@ impl Facts {
     pub(super) const PATTERN: Facts = Facts(2_097_152);
     /// It checks that a file is the one that was meant.
     pub(super) const CHECKS: Facts = Facts(4_194_304);
+    /// What a build has made goes to everybody.
+    pub(super) const PUBLISHES: Facts = Facts(16_777_216);
+    /// It is about what a build makes.
+    pub(super) const BUILT: Facts = Facts(33_554_432);
+    /// It takes a whole folder of the project away, or all its source of a kind.
+    pub(super) const TREE: Facts = Facts(8_388_608);
     /// It says where packages come from, or is code that was fetched.
     pub(super) const PACKAGES: Facts = Facts(262_144);
 
@@ -127,14 +133,21 @@ impl Act {
             };
             // What a program prints goes there, even if nothing is known of it.
             let prints = effect.kind == Kind::Write && effect.program.as_ref() == "shell";
-            if prints && action == Action::Delete && has_output(effects) {
+            let many = effect.path.as_ref().is_some_and(is_pattern);
+            if prints && action == Action::Delete && !many && has_output(effects) {
                 action = Action::Write;
+            }
+            // What a walk over a folder empties.
+            if action == Action::Delete && empties(effect) && is_listed(effect, effects) {
+                action = Action::DestroyData;
             }
             // Whoever writes zeros or noise over a file empties it.
             let filled = fills && overwrites(effect, action);
             if filled {
                 let outside = action == Action::WriteOut;
-                action = if outside {
+                action = if many {
+                    Action::DestroyData
+                } else if outside {
                     Action::DeleteOut
                 } else {
                     Action::Delete
@@ -166,6 +179,8 @@ impl Act {
             }
             acts.push(act);
         }
+        // What is read for a message is in it.
+        acts.sort_by_key(|act| act.action == Action::Post);
         acts
     }
 
@@ -191,7 +206,9 @@ impl Act {
         facts.set(Facts::DATA, copies && data);
         facts.set(Facts::FETCHED, fetches && origins.any(Origins::FETCHED));
         facts.set(Facts::DECODED, origins.any(Origins::DECODED));
-        facts.set(Facts::SECRET, origins.any(Origins::SECRET));
+        // What people have typed holds what they had to type.
+        let typed = effect.kind == Kind::Read && !effect.is(Tag::List) && is(PathClass::History);
+        facts.set(Facts::SECRET, origins.any(Origins::SECRET) || typed);
         // Generated files and those that hold secrets are not under version control.
         let apart = [PathClass::Generated, PathClass::Vcs, PathClass::Secret]
             .into_iter()
@@ -203,7 +220,7 @@ impl Act {
         );
         let part = [Tag::Edit, Tag::Append, Tag::InPlace];
         facts.set(Facts::PART, part.iter().any(|tag| effect.is(*tag)));
-        let pattern = place.is_some_and(|place| place.text.contains('*'));
+        let pattern = place.is_some_and(is_pattern);
         facts.set(Facts::MANY, effect.is(Tag::Recursive) || pattern);
         facts.set(Facts::PATTERN, pattern);
         facts.set(Facts::CHECKS, effect.kind == Kind::Run && checks(effect));
@@ -223,15 +240,20 @@ impl Act {
             action == Action::Redirect && packages || code,
         );
         facts.set(Facts::DELETES, effect.kind == Kind::Delete);
+        let tree = facts.has(Facts::MANY) && action == Action::Delete;
+        facts.set(Facts::TREE, tree && place.is_some_and(is_tree));
         facts.set(Facts::WRITES, effect.kind == Kind::Write && now);
         facts.set(
             Facts::READS,
             effect.kind == Kind::Read && !effect.is(Tag::List) && now,
         );
-        facts.set(
-            Facts::COMMITS,
-            effect.kind == Kind::Vcs && effect.is(Tag::Commit),
-        );
+        let commits = matches!(effect.kind, Kind::Vcs | Kind::Send) && effect.is(Tag::Commit);
+        facts.set(Facts::COMMITS, commits);
+        let publishes = matches!(effect.kind, Kind::Remote | Kind::Send);
+        let publishes = publishes && (effect.is(Tag::Publish) || effect.is(Tag::Push));
+        facts.set(Facts::PUBLISHES, publishes);
+        let built = is(PathClass::Project) && is(PathClass::Generated);
+        facts.set(Facts::BUILT, built);
         let force = effect.is(Tag::Force) && !effect.is(Tag::Lease);
         facts.set(Facts::FORCED, force);
         facts.set(Facts::EMPTIES, empties(effect));
@@ -251,7 +273,9 @@ impl Act {
 
     /// How much of a deletion it is: emptied files, folders and patterns weigh more.
     pub(super) fn weight(&self) -> u8 {
-        if self.action == Action::DeleteOut && self.facts.has(Facts::MANY) {
+        let tool = self.facts.has(Facts::EMPTIES) && self.facts.has(Facts::WHOLE);
+        let out = self.action == Action::DeleteOut && self.facts.has(Facts::MANY);
+        if out || tool || self.facts.has(Facts::TREE) {
             4
         } else if self.facts.has(Facts::EMPTIES) {
             3
@@ -295,6 +319,40 @@ fn is_code(place: Option<&Place>) -> bool {
     })
 }
 
+/// Whether a path stands for several files: a pattern, or names that nobody knows.
+fn is_pattern(place: &Place) -> bool {
+    let last = place.text.rsplit('/').next().unwrap_or_default();
+    place.text.contains('*') || place.is(PathClass::Project) && last.chars().eq([HOLE])
+}
+
+/// Whether a path is a folder that stands in the project itself, or all source in one.
+fn is_tree(place: &Place) -> bool {
+    let Some(path) = place.in_project() else {
+        return false;
+    };
+    let parts = || path.trim_matches('/').split('/');
+    let plain = parts().take_while(|part| !part.contains(['*', HOLE]));
+    let last = parts().next_back().unwrap_or_default();
+    let patterned = last.contains(['*', HOLE]);
+    let all = last.trim_start_matches(['*', HOLE]);
+    let all = all.is_empty() || all.starts_with('.') && is_source(all);
+    plain.count() <= 1 && (!patterned || all)
+}
+
+/// Whether what an effect is about is a folder through which the call goes.
+fn is_listed(effect: &Effect, effects: &[Effect]) -> bool {
+    let Some(place) = effect.path.as_ref() else {
+        return false;
+    };
+    let below = |listed: &Place| {
+        let rest = listed.text.strip_prefix(place.text.as_str());
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    let lists = |e: &&Effect| e.kind == Kind::Read && e.is(Tag::List);
+    let mut listed = effects.iter().filter(lists);
+    listed.any(|e| e.path.as_ref().is_some_and(below))
+}
+
 /// Whether a written file runs another file, which is known by its path.
 fn is_later(effect: &Effect) -> bool {
     let place = effect.path.as_ref();
@@ -335,7 +393,13 @@ fn anew(deleted: &Effect, effects: &[Effect]) -> bool {
 }
 
 fn happens(effect: &Effect) -> bool {
-    effect.kind == Kind::Container || !NOT_NOW.iter().any(|tag| effect.is(*tag))
+    // A container takes the same machine's time, and has ways out of it.
+    let place = effect.path.as_ref();
+    let out = place.is_some_and(|p| p.is(PathClass::Escape) || p.is(PathClass::Kernel));
+    let same = effect.kind == Kind::Exhaust || effect.kind == Kind::Write && out;
+    let inside = |tag: Tag| tag == Tag::Container && same;
+    effect.kind == Kind::Container
+        || !NOT_NOW.iter().any(|tag| effect.is(*tag) && !inside(*tag))
 }
 
 /// The hash of the path that a file was made from: `a.sql` of `a.sql.gz`, `key` of `key.pub`.

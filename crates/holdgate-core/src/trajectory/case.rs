@@ -4,7 +4,7 @@ use super::act::{Act, Facts};
 use super::action::Action;
 use super::files::{File, Labels};
 use super::trail::{Mark, Recent};
-use super::walk::Walk;
+use super::walk::{Walk, beside};
 use holdgate_effects::worded;
 
 /// Calls that look around before that counts as reconnaissance.
@@ -19,8 +19,6 @@ const WIDENED: u32 = 3;
 const BLIND: u32 = 7;
 /// Files that tools replace unread before somebody is asked about the next.
 const HOLLOW: u32 = 4;
-/// Deletions of one call that count.
-const AT_ONCE: u32 = 2;
 /// The weight of recent deletions from which somebody is asked.
 const DELETIONS: u32 = 12;
 
@@ -115,6 +113,11 @@ impl Walk<'_> {
             let exposed = self.trail.exposed?;
             self.trail.committed?;
             return Some(case(exposed, "pushes the commits that it is in"));
+        }
+        if act.facts.has(Facts::PUBLISHES)
+            && let Some(built) = self.trail.built
+        {
+            return Some(case(built, "publishes what it was put into"));
         }
         let leaves = [
             Action::Send,
@@ -381,22 +384,27 @@ impl Walk<'_> {
         if self.at(act.path).is_some_and(own) {
             return None;
         }
-        let other = |recent: &&Recent| recent.action == act.action && recent.path != act.path;
-        // One call counts a few times at most, however many files it names.
+        // A pattern may stand for other files the next time.
+        let again = |recent: &Recent| recent.path == act.path && !act.facts.has(Facts::TREE);
+        let other = |recent: &&Recent| recent.action == act.action && !again(recent);
         let (mut first, mut last, mut weight, mut here) = (None, None, 0, 0);
         for recent in trail.recent.iter().filter(other) {
             first.get_or_insert(recent.step);
             if last.replace(recent.step) != Some(recent.step) {
+                weight += here;
                 here = 0;
             }
-            here += 1;
-            if here <= AT_ONCE {
-                weight += u32::from(recent.weight);
-            }
+            here = beside(here, recent.weight);
         }
+        let own = if act.action == Action::Delete {
+            self.deleted
+        } else {
+            0
+        };
+        let weight = weight + here + beside(own, act.weight());
         let began = "began to delete files";
         let case = |first| case("mass-deletion", first, began, "goes on with it");
-        let first = first.filter(|_| weight + u32::from(act.weight()) >= DELETIONS);
+        let first = first.filter(|_| weight >= DELETIONS);
         first.map(case)
     }
 

@@ -5,7 +5,7 @@ mod places;
 mod remote;
 
 use super::action::Action;
-use super::programs::run;
+use super::programs::{run, tunnels_all};
 pub(super) use harm::{is_harmful, redirects};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
@@ -132,6 +132,14 @@ fn send(effect: &Effect) -> Action {
     if is_near(effect) {
         return Action::Local;
     }
+    if program == "git" && is(Tag::Commit) {
+        // The message of a commit.
+        return if effect.origins.any(Origins::SECRET) {
+            Action::CopySecret
+        } else {
+            Action::Vcs
+        };
+    }
     if program == "git" {
         let all = [Tag::GivenUrl, Tag::Mirror, Tag::All];
         return if any(effect, &all) && is_strange(effect) {
@@ -181,8 +189,11 @@ fn send(effect: &Effect) -> Action {
 
 /// A tunnel to a web server is for a demonstration; one to a shell or a database is not.
 fn tunnel(effect: &Effect) -> Action {
-    const DOORS: [&str; 8] = ["tcp", "ssh", ":22", " 22", "5432", "3306", "6379", "27017"];
-    if DOORS.iter().any(|door| effect.evidence.contains(door)) {
+    const DOORS: [&str; 12] = [
+        "tcp", "ssh", "socks", ":22", " 22", "5432", "3306", "6379", "27017", "3389", "5900", "R:",
+    ];
+    let door = DOORS.iter().any(|door| effect.evidence.contains(door));
+    if door || tunnels_all(&effect.program) {
         Action::Connect
     } else {
         Action::Tunnel
@@ -248,7 +259,10 @@ fn vcs(effect: &Effect) -> Action {
     } else if any(&[Tag::Remote]) && any(&[Tag::Add, Tag::SetUrl])
         || any(&[Tag::SetUrl, Tag::Redirects])
     {
-        if is_strange(effect) {
+        if is_strange(effect) && any(&[Tag::Redirects]) {
+            // All that was to come from there.
+            Action::Expose
+        } else if is_strange(effect) {
             Action::Redirect
         } else {
             Action::SetRemote
@@ -258,6 +272,8 @@ fn vcs(effect: &Effect) -> Action {
     } else if any(&[Tag::Push]) {
         if any(&[Tag::Delete]) {
             Action::DeleteData
+        } else if any(&[Tag::Force]) && !any(&[Tag::Lease]) && is_shared(effect) {
+            Action::EraseHistory
         } else {
             Action::Push
         }
@@ -266,6 +282,14 @@ fn vcs(effect: &Effect) -> Action {
     } else {
         Action::Vcs
     }
+}
+
+/// Whether version control acts on a branch that everybody works from.
+fn is_shared(effect: &Effect) -> bool {
+    const SHARED: [&str; 6] = ["main", "master", "trunk", "develop", "production", "release"];
+    let branches = effect.refs.as_ref().map(|refs| refs.branches.as_slice());
+    let shared = |branch: &String| SHARED.contains(&branch.as_str());
+    branches.unwrap_or_default().iter().any(shared)
 }
 
 /// Whether a name that is looked up holds data: its first part is long, and made of digits and few

@@ -3,7 +3,6 @@
 use super::action::Action;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::tag::Tag;
-use holdgate_effects::value::Origins;
 
 /// Programs that list what a system is.
 const LOOKS_AROUND: &[&str] = &[
@@ -229,13 +228,55 @@ pub(super) fn is_framework(program: &str) -> bool {
 
 /// Whether a file loses its content.
 pub(super) fn empties(effect: &Effect) -> bool {
-    let deletes = matches!(effect.kind, Kind::Write | Kind::Delete);
-    // A redirection that nothing goes into.
-    let nothing = effect.kind == Kind::Write
-        && matches!(effect.program.as_ref(), "shell" | "tee")
-        && effect.text.as_deref().is_none_or(str::is_empty)
-        && effect.origins == Origins::NONE
-        && !effect.is(Tag::Append);
-    let copied = effect.program.as_ref() == "cp" && effect.evidence.contains(" /dev/null ");
-    deletes && (matches!(effect.program.as_ref(), "truncate" | "shred") || copied) || nothing
+    let shreds = effect.kind == Kind::Delete && effect.program.as_ref() == "shred";
+    let writes = effect.kind == Kind::Write && !effect.is(Tag::Append);
+    let empties = effect.is(Tag::Empties) || effect.program.as_ref() == "truncate";
+    (shreds || writes && empties) && !is_usually_empty(effect)
+}
+
+/// Whether a file is one that projects have without any content.
+fn is_usually_empty(effect: &Effect) -> bool {
+    const NAMES: [&str; 8] = [
+        "__init__.py",
+        "__init__.pyi",
+        "py.typed",
+        ".gitkeep",
+        ".keep",
+        ".nojekyll",
+        ".gitignore",
+        ".npmignore",
+    ];
+    let name = effect.path.as_ref().and_then(|p| p.text.rsplit('/').next());
+    name.is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Whether a name is that of source, or a pattern for it.
+pub(super) fn is_source(name: &str) -> bool {
+    const ENDS: [&str; 50] = [
+        "c", "cc", "cfg", "conf", "cpp", "cs", "css", "dart", "erl", "ex", "exs", "go", "gradle",
+        "h", "hpp", "hs", "html", "ini", "java", "jl", "js", "json", "jsx", "kt", "lua", "md",
+        "mjs", "ml", "php", "pl", "pm", "properties", "proto", "py", "rb", "rs", "scala", "scss",
+        "sh", "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "vue", "xml", "yaml", "yml",
+    ];
+    let end = name.rsplit_once('.').map(|(_, end)| end);
+    end.is_some_and(|end| ENDS.contains(&end))
+}
+
+/// Whether a program's tunnels are for more than a web page that somebody is to see.
+pub(super) fn tunnels_all(program: &str) -> bool {
+    const PROGRAMS: [&str; 12] = [
+        "chisel",
+        "dnscat",
+        "dnscat2",
+        "frpc",
+        "frps",
+        "gost",
+        "iodine",
+        "ligolo",
+        "ptunnel",
+        "rathole",
+        "revsocks",
+        "wstunnel",
+    ];
+    PROGRAMS.contains(&program)
 }

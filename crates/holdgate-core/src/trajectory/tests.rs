@@ -18,11 +18,13 @@ const RAN: Ended = Ended {
     ran: true,
     shown: false,
     replaced: false,
+    created: false,
 };
 const REFUSED: Ended = Ended {
     ran: false,
     shown: false,
     replaced: false,
+    created: false,
 };
 
 fn effect(kind: Kind) -> Effect {

@@ -20,6 +20,8 @@ pub(crate) struct Ended {
     pub(crate) shown: bool,
     /// Whether its result says that a file was replaced.
     pub(crate) replaced: bool,
+    /// Whether its result says that a file is new.
+    pub(crate) created: bool,
 }
 
 /// How often and when something was done.
@@ -64,6 +66,8 @@ pub(crate) struct Trail {
     /// The step that put a secret where commits take it along, and the one that committed since.
     pub(super) exposed: Option<u32>,
     pub(super) committed: Option<u32>,
+    /// The step that put a secret into what a build has made.
+    pub(super) built: Option<u32>,
     /// The step that wrote or installed what would do harm.
     pub(super) planted: Option<u32>,
     /// Its path, if reading it tells what it does.
@@ -90,6 +94,7 @@ impl Default for Trail {
             recent: Vec::new(),
             exposed: None,
             committed: None,
+            built: None,
             planted: None,
             planted_path: 0,
             checked: None,
@@ -127,7 +132,8 @@ impl Trail {
         if ended.shown {
             walk.shows_secret(acts);
         }
-        let (own, exposed) = walk.end();
+        let (own, exposed, built) = walk.end();
+        self.built = self.built.or(built.then_some(step));
         for (path, file) in own {
             self.files.set(path, file);
         }
@@ -158,6 +164,9 @@ impl Trail {
                 self.planted = None;
                 self.planted_path = 0;
             }
+            // Nothing is lost by a new file without content.
+            let new = ended.created && act.facts.has(Facts::EMPTIES);
+            let action = if new { Action::Write } else { action };
             mark(&mut self.done, action, step);
             if action.is_neutral() {
                 continue;
@@ -165,9 +174,13 @@ impl Trail {
             if self.recent.len() == RECENT {
                 self.recent.remove(0);
             }
-            let (path, weight) = (act.path, act.weight());
-            // What is done again counts once.
-            let same = |recent: &Recent| recent.action == action && recent.path == path;
+            // Only the result tells whether a tool has emptied a file or made a new one.
+            let unsure = act.facts.has(Facts::WHOLE) && !ended.replaced;
+            let weight = act.weight() - u8::from(unsure && act.facts.has(Facts::EMPTIES));
+            let path = act.path;
+            // What is done again counts once, unless nobody knows to which files.
+            let tree = act.facts.has(Facts::TREE);
+            let same = |recent: &Recent| recent.action == action && recent.path == path && !tree;
             self.recent.retain(|recent| !same(recent));
             self.recent.push(Recent {
                 step,

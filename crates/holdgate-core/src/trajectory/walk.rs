@@ -17,6 +17,10 @@ pub(super) struct Walk<'t> {
     exposed: bool,
     /// Whether the user's own files were moved.
     moved: bool,
+    /// The weight of the deletions so far.
+    pub(super) deleted: u32,
+    /// Whether a secret was put into what a build has made.
+    built: bool,
 }
 
 impl<'t> Walk<'t> {
@@ -29,6 +33,8 @@ impl<'t> Walk<'t> {
             here: 0,
             exposed: false,
             moved: false,
+            deleted: 0,
+            built: false,
         }
     }
 
@@ -92,7 +98,9 @@ impl<'t> Walk<'t> {
                 labels: Labels::NONE,
                 step: self.step,
             });
-            if matches!(action, Action::ReadSecret | Action::ReadEnv) {
+            if matches!(action, Action::ReadSecret | Action::ReadEnv)
+                || act.facts.has(Facts::SECRET)
+            {
                 if !file.labels.any(Labels::SECRET) {
                     file.step = self.step;
                 }
@@ -129,6 +137,11 @@ impl<'t> Walk<'t> {
             self.set(act.path, file);
         }
         self.here |= 1 << action.index();
+        if action == Action::Delete {
+            self.deleted = beside(self.deleted, act.weight());
+        }
+        // The message of a commit.
+        self.exposed |= action == Action::CopySecret && act.facts.has(Facts::COMMITS);
         action
     }
 
@@ -173,6 +186,7 @@ impl<'t> Walk<'t> {
                 action = Action::CopySecret;
             }
             self.exposed |= act.facts.has(Facts::IN_PROJECT);
+            self.built |= act.facts.has(Facts::BUILT);
         }
         if act.facts.has(Facts::PACKS) {
             for path in act.from {
@@ -239,8 +253,22 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What the call has changed, and whether it has put a secret where commits take it along.
-    pub(super) fn end(self) -> (Vec<(u64, File)>, bool) {
-        (self.own, self.exposed)
+    /// What the call has changed, and whether it has put a secret where commits take it along, or
+    /// into what a build has made.
+    pub(super) fn end(self) -> (Vec<(u64, File)>, bool, bool) {
+        (self.own, self.exposed, self.built)
+    }
+}
+
+/// The weight of the deletions of one call with one more: it counts a few times at most, however many
+/// files it names.
+pub(super) fn beside(before: u32, weight: u8) -> u32 {
+    const FEW: u32 = 4;
+    const MOST: u32 = 8;
+    let most = if weight == 1 { FEW } else { MOST };
+    if before >= most {
+        before
+    } else {
+        before + u32::from(weight)
     }
 }

@@ -18,6 +18,7 @@ mod expression;
 mod head;
 mod import;
 mod index;
+mod joined;
 mod library;
 mod list;
 mod literal;
@@ -120,6 +121,7 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     reader.pieces(before)?;
     reader.patterns()?;
     reader.finish()?;
+    reader.joins(before)?;
     if reader.too_deep {
         reader.scene.too_deep(&Actor::new(language.word(), ""))?;
     }

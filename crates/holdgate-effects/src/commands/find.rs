@@ -8,6 +8,15 @@ use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::iter::Peekable;
 
+/// Tests of names.
+const NAMES: [&str; 6] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-wholename",
+    "-ipath",
+    "-regex",
+];
 /// Tests that leave out some of what is there.
 const FILTERS: [&str; 19] = [
     "-name",
@@ -38,12 +47,23 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         roots.push(Value::known("."));
     }
     let rest: Vec<Value> = words.cloned().collect();
-    let text_after = |names: &[&str]| {
-        let at = rest.iter().position(|w| names.contains(&w.text.as_str()))?;
-        rest.get(at + 1).cloned()
+    let is_one_of = |at: usize, names: &[&str]| {
+        let word = rest.get(at).map(|w| w.text.as_str());
+        word.is_some_and(|word| names.contains(&word))
     };
-    let pattern = text_after(&["-name", "-iname", "-path", "-wholename", "-ipath", "-regex"]);
-    let filtered = rest.iter().any(|w| FILTERS.contains(&w.text.as_str()));
+    // `! -path './.git/*'` and `-path ./x -prune` leave something out, and all else is found.
+    let leaves_out = |at: usize| {
+        let not = ["!", "-not"];
+        let behind = |n: usize| at.checked_sub(n).is_some_and(|at| is_one_of(at, &not));
+        let bracket = at.checked_sub(1).is_some_and(|at| is_one_of(at, &["(", "\\("]));
+        is_one_of(at, &NAMES) && (behind(1) || bracket && behind(2))
+            || is_one_of(at + 2, &["-prune"]) && is_one_of(at + 3, &["-o", "-or"])
+    };
+    let at = (0..rest.len()).find(|at| is_one_of(*at, &NAMES) && !leaves_out(*at));
+    let pattern = at.and_then(|at| rest.get(at + 1).cloned());
+    let shallow = rest.iter().any(|w| w.text == "-maxdepth");
+    let filters = |at: usize| is_one_of(at, &FILTERS) && (shallow || !leaves_out(at));
+    let filtered = (0..rest.len()).any(filters);
     let found: Vec<Value> = roots
         .iter()
         .map(|root| inside(root, pattern.as_ref()))
@@ -86,6 +106,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
                     let before = scene.effects.len();
                     scene.argv(&words, None)?;
                     deletes_all(scene, before, filtered);
+                    if !filtered {
+                        empties_all(scene, before, root);
+                    }
                 }
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
@@ -213,6 +236,18 @@ fn deletes_all(scene: &mut Scene<'_>, before: usize, filtered: bool) {
                 effect.tags.push(tag);
             }
         }
+    }
+}
+
+/// Whatever empties one file empties all that are found below `root`.
+fn empties_all(scene: &mut Scene<'_>, before: usize, root: &Value) {
+    let root = scene.place(root).text;
+    let found = |e: &&mut Effect| {
+        let here = |place: &Place| place.text == root;
+        e.is(Tag::Empties) && !e.is(Tag::Recursive) && e.path.as_ref().is_some_and(here)
+    };
+    for effect in scene.effects.iter_mut().skip(before).filter(found) {
+        effect.tags.push(Tag::Recursive);
     }
 }
 

@@ -328,9 +328,17 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
             _ => {}
         }
     }
-    if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof")
-        || lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless()
-    {
+    if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof") {
+        let base = key.get(4..key.len().saturating_sub(last.len() + 1));
+        let host = scene.know.hosts.host(&content.map(base.unwrap_or_default()));
+        let text = format!("{key}={}", content.text);
+        let mut effect = actor.does(Kind::Vcs).tagged(Tag::Redirects).about(&text);
+        if scene.know.hosts.is_unheard_of(&host) {
+            effect = effect.with(host);
+        }
+        scene.emit(effect)?;
+    }
+    if lower.starts_with("include") && last == "path" && !scene.place(content).is_harmless() {
         note(Tag::Redirects, scene)?;
     }
     leads(scene, actor, key, content)

@@ -58,6 +58,18 @@ pub(super) fn edits(run: Run<'_>) -> Option<Edits> {
     if !run.actor.is(Tag::InPlace) {
         return None;
     }
+    let mut edits = Vec::new();
+    for (_, script) in scripts(run) {
+        for command in sed::commands(&script.text).take(MAX_EDITS) {
+            edits.extend(edit(&command.action));
+        }
+    }
+    edits.truncate(MAX_EDITS);
+    (!edits.is_empty()).then_some(Edits(edits))
+}
+
+/// The scripts of a program that changes files in place.
+fn scripts(run: Run<'_>) -> impl Iterator<Item = (Role, &Value)> {
     let parsed = run.parsed;
     let roles = match run.chosen {
         Some(spec) if !spec.operands.is_empty() => &spec.operands,
@@ -65,18 +77,30 @@ pub(super) fn edits(run: Run<'_>) -> Option<Edits> {
     };
     let count = parsed.operands.len();
     let operands = parsed.operands.iter().enumerate();
-    let operands = operands.filter(|(at, _)| is_script(role_of(roles, *at, count)));
+    let operands = operands.map(move |(at, script)| (role_of(roles, at, count), script));
     let options = parsed.options.iter().filter_map(|o| o.value.as_ref());
-    let options = options.filter(|(role, _)| is_script(*role));
-    let scripts = options.map(|(_, v)| v).chain(operands.map(|(_, v)| v));
-    let mut edits = Vec::new();
-    for script in scripts {
-        for command in sed::commands(&script.text).take(MAX_EDITS) {
-            edits.extend(edit(&command.action));
-        }
+    let options = options.map(|(role, script)| (*role, script));
+    options.chain(operands).filter(|(role, _)| is_script(*role))
+}
+
+/// Whether nothing is left of the files that a program changes: `truncate -s 0`, `sed -i d`.
+pub(super) fn empties(run: Run<'_>) -> bool {
+    const NOTHING: [&str; 6] = ["d", "1,$d", "1,$ d", "0,$d", "/^/d", "/.*/d"];
+    if run.call.program == "truncate" {
+        let size = run.parsed.value_of(&["-s", "--size"]);
+        return size.is_some_and(|size| size.text.trim() == "0");
     }
-    edits.truncate(MAX_EDITS);
-    (!edits.is_empty()).then_some(Edits(edits))
+    if !run.actor.is(Tag::InPlace) {
+        return false;
+    }
+    let mut scripts = scripts(run).peekable();
+    let language = |role| matches!(role, Role::Code(Language::Sed));
+    let nothing = |(role, script): (Role, &Value)| match language(role) {
+        true => NOTHING.contains(&script.text.trim()),
+        // `perl -i -ne ''` prints no line.
+        false => script.text.trim().is_empty() && !run.parsed.given(&["-p"]),
+    };
+    scripts.peek().is_some() && scripts.all(nothing)
 }
 
 /// Perl writes a replacement as sed does.

@@ -81,7 +81,14 @@ pub(super) fn finish(scene: &mut Scene<'_>, run: Run<'_>, gathered: Gathered) ->
             continue;
         }
         let content = if parsed.spec.copies { &input } else { &printed };
-        scene.write(actor, path, content, *append)?;
+        if in_place::empties(run) {
+            scene.write(&actor.and(Tag::Empties), path, content, *append)?;
+        } else if parsed.spec.copies {
+            let actor = Scene::filler(actor, path, content, *append);
+            scene.write(&actor, path, content, *append)?;
+        } else {
+            scene.write(actor, path, content, *append)?;
+        }
     }
     Ok(printed)
 }

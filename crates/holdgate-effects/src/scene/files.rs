@@ -114,6 +114,19 @@ impl Scene<'_> {
         Ok(content)
     }
 
+    /// The actor that gives the file at `path` this content: one that empties it, if there is nothing
+    /// in it but a remark.
+    pub(crate) fn filler(actor: &Actor, path: &Value, content: &Value, append: bool) -> Actor {
+        let part = [Tag::Edit, Tag::InPlace, Tag::Link, Tag::Mkdir];
+        let part = append || part.into_iter().any(|tag| actor.is(tag));
+        let known = content.origins == Origins::NONE && content.is_known();
+        if known && !part && is_stub(&path.text, &content.text) {
+            actor.and(Tag::Empties)
+        } else {
+            actor.clone()
+        }
+    }
+
     /// A file is created or changed.
     pub(crate) fn write(
         &mut self,
@@ -404,4 +417,40 @@ fn resumed(text: &str) -> Option<&str> {
         }
     }
     None
+}
+
+/// Whether a text is as good as nothing: blank, or a remark in a file of code or settings.
+fn is_stub(path: &str, text: &str) -> bool {
+    const LONGEST: usize = 120;
+    const REMARKS: [&str; 10] = [
+        "# ", "#!", "//", "-- ", "/*", "*/", "<!--", "; ", "% ", "package ",
+    ];
+    const NOTHING: [&str; 14] = [
+        "#",
+        "{}",
+        "[]",
+        "---",
+        "...",
+        "pass",
+        "null",
+        "<?php",
+        "export {};",
+        "export {}",
+        "export default {};",
+        "module.exports = {};",
+        "module.exports = {}",
+        "\"use strict\";",
+    ];
+    let text = text.trim();
+    if text.is_empty() {
+        return true;
+    }
+    // There, a line with a hash is a heading.
+    let prose = [".md", ".mdx", ".txt", ".rst", ".adoc"];
+    if text.len() > LONGEST || prose.iter().any(|end| path.ends_with(end)) {
+        return false;
+    }
+    let remark = |line: &str| REMARKS.iter().any(|mark| line.starts_with(mark));
+    let mut lines = text.lines().map(str::trim);
+    lines.all(|line| line.is_empty() || remark(line) || NOTHING.contains(&line))
 }

@@ -3,7 +3,7 @@
 use super::Shell;
 use super::syntax::{Redirect, RedirectKind};
 use crate::effect::{Actor, Kind};
-use crate::scene::Fueled;
+use crate::scene::{Fueled, Scene};
 use crate::value::{Origins, Value};
 
 /// Where a command's output goes.
@@ -145,6 +145,7 @@ impl Shell<'_, '_> {
             match sink {
                 Sink::File { path, append } => {
                     let actor = redirection(path, if *append { ">>" } else { ">" });
+                    let actor = Scene::filler(&actor, path, &printed, *append);
                     self.scene.write(&actor, path, &printed, *append)?;
                 }
                 Sink::Network(host) => {

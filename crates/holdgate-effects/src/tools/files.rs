@@ -162,7 +162,8 @@ fn change(
         } else {
             let content = Value::known(text::beginning(&content, MAX_CONTENT));
             if edits.is_empty() {
-                scene.write(actor, path, &content, false)?;
+                let actor = Scene::filler(actor, path, &content, false);
+                scene.write(&actor, path, &content, false)?;
             } else {
                 scene.replaced = edit::replaced(edits);
                 scene.edit(actor, path, &content, |text| edit::apply(text, edits))?;

@@ -54,6 +54,8 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
             let own = place.is_some_and(Place::is_harmless);
             far && !own && is(Tag::Recursive) && sure
         }
+        // It waits for a day or a machine.
+        Kind::System => effect.program.as_ref() == "delayed" && is(Tag::Destroy) && sure,
         Kind::Vcs => is(Tag::Global) && is(Tag::RunsProgram) && sure,
         Kind::Remote => {
             let lets_in = [Tag::Public, Tag::Elevate, Tag::Delete];

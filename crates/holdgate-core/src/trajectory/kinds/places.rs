@@ -1,12 +1,12 @@
 //! What is done to files and folders, by where they are.
 
 use super::super::action::Action;
-use super::super::programs::empties;
+use super::super::programs::{empties, is_source};
 use super::any;
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::PathClass;
 use holdgate_effects::tag::Tag;
-use holdgate_effects::value::Origins;
+use holdgate_effects::value::{HOLE, Origins};
 
 /// Files of the system that say where names, packages and trust come from.
 const LEADS: [&str; 6] = [
@@ -34,7 +34,8 @@ pub(super) fn read(effect: &Effect) -> Option<Action> {
     let place = effect.path.as_ref()?;
     let looks = effect.is(Tag::List) || effect.is(Tag::Search);
     if place.is(PathClass::Secret) && !place.is(PathClass::Stream) {
-        let own = place.is(PathClass::Project) || effect.is(Tag::Remote);
+        let login = place.is(PathClass::Privilege) || place.text.contains("/.ssh/");
+        let own = place.is(PathClass::Project) || effect.is(Tag::Remote) && !login;
         return Some(if effect.is(Tag::List) {
             Action::ProbeSecret
         } else if own {
@@ -99,7 +100,7 @@ pub(super) fn write(effect: &Effect) -> Option<Action> {
             Action::Escape
         } else if is(PathClass::AgentSettings) {
             Action::Settings
-        } else if empties(effect) {
+        } else if empties(effect) && (!is_tool(effect) || is_source(&place.text)) {
             return delete(effect);
         } else if is(PathClass::Device) {
             Action::DestroyData
@@ -120,6 +121,8 @@ pub(super) fn write(effect: &Effect) -> Option<Action> {
             .any(|tag| effect.is(tag))
         {
             Action::Edit
+        } else if is_same_for_all(effect) {
+            Action::DestroyData
         } else {
             Action::Write
         },
@@ -165,6 +168,8 @@ pub(super) fn delete(effect: &Effect) -> Option<Action> {
     let own = is(PathClass::Home) && !is(PathClass::Workspace) && many;
     let gone = effect.program.as_ref() == "shred";
     let all = is(PathClass::ProjectRoot) && many;
+    let emptied = empties(effect) && is(PathClass::Project);
+    let all = all || emptied && (effect.is(Tag::Recursive) || is_all(last));
     Some(
         if all
             || gone && !place.is_harmless()
@@ -199,4 +204,31 @@ pub(super) fn mode(effect: &Effect) -> Option<Action> {
     } else {
         Action::Edit
     })
+}
+
+/// Whether a name stands for all files, or for all source of a kind.
+fn is_all(name: &str) -> bool {
+    let rest = name.trim_start_matches(['*', HOLE]);
+    rest.len() < name.len() && (rest.is_empty() || is_source(rest))
+}
+
+/// Whether a tool writes what it was given.
+fn is_tool(effect: &Effect) -> bool {
+    effect.evidence == effect.program
+}
+
+/// Whether one text takes the place of what stood in all source of a kind.
+fn is_same_for_all(effect: &Effect) -> bool {
+    let place = effect.path.as_ref();
+    let text = effect.text.as_deref().unwrap_or_default();
+    let known = effect.origins == Origins::NONE && !text.is_empty() && !text.contains(HOLE);
+    let spare = [PathClass::Generated, PathClass::Temp, PathClass::Cache];
+    known
+        && place.is_some_and(|place| {
+            let last = place.text.rsplit('/').next().unwrap_or_default();
+            last.contains('*')
+                && last.contains('.')
+                && is_all(last)
+                && !spare.into_iter().any(|class| place.is(class))
+        })
 }

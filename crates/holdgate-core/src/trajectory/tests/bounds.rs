@@ -86,7 +86,7 @@ proptest! {
                 prop_assert!(bits.is_finite() && bits >= 0.0);
                 prop_assert!(!action.is_neutral());
             }
-            trail.take(&acts, Ended { ran: *ran, shown: *shown, replaced: *shown });
+            trail.take(&acts, Ended { ran: *ran, shown: *shown, replaced: *shown, created: *ran });
             prop_assert!(trail.bytes() <= 64 << 10);
         }
     }

@@ -110,3 +110,36 @@ fn what_was_compared_with_its_checksum_is_asked_about() {
     step(&mut trail, &[check]);
     assert_eq!(blocks(&trail), Some(false));
 }
+
+#[test]
+fn files_that_tools_empty_are_lost_unless_they_are_new() {
+    let write = |name: usize| {
+        let path = format!("/p/{name}.rs");
+        [at(Kind::Write, &path, PathClass::Project).tagged(Tag::Empties)]
+    };
+    for created in [false, true] {
+        let ended = Ended {
+            replaced: !created,
+            created,
+            ..RAN
+        };
+        let mut trail = Trail::default();
+        for name in 0..2 {
+            assert!(rules(&trail, &write(name)).is_empty());
+            trail.take(&Act::all(&write(name)), ended);
+        }
+        assert_eq!(rules(&trail, &write(9)).is_empty(), created);
+    }
+}
+
+#[test]
+fn all_source_that_is_emptied_at_once_is_lost() {
+    let empties = |path: &str| {
+        let effect = at(Kind::Write, path, PathClass::Project).tagged(Tag::Empties);
+        Act::all(&[effect]).first().map(|act| act.action)
+    };
+    assert_eq!(empties("/p/src/*.rs"), Some(Action::DestroyData));
+    assert_eq!(empties("/p/\u{fffc}"), Some(Action::DestroyData));
+    assert_eq!(empties("/p/src/a.rs"), Some(Action::Delete));
+    assert_eq!(empties("/p/src/__init__.py"), Some(Action::Write));
+}

@@ -3,10 +3,11 @@
 use super::Call;
 use crate::code::Language;
 use crate::code::functions::Role;
+use crate::code::lex::Token;
 use crate::code::read::Reader;
 use crate::code::thing::{AbstractValue, unknown};
 use crate::effect::Kind;
-use crate::scene::Fueled;
+use crate::scene::{Fueled, Scene};
 use crate::tag::{self, Tag};
 use crate::value::{HOLE, Value};
 
@@ -27,8 +28,17 @@ impl Reader<'_, '_, '_> {
     pub(super) fn writes(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let content = self.value(call, 1)?;
         let append = call.act.role == Role::Append || self.appends(call)?;
+        // `createWriteStream(f)` says later what goes into the file, and `truncate(f)` never.
+        let says = call.one(1).is_some();
         for path in self.values(call, 0)? {
-            self.scene.write(&call.actor, &path, &content, append)?;
+            let actor = if call.actor.program.contains("truncate") {
+                call.actor.and(Tag::Empties)
+            } else if says {
+                Scene::filler(&call.actor, &path, &content, append)
+            } else {
+                call.actor.clone()
+            };
+            self.scene.write(&actor, &path, &content, append)?;
         }
         Ok(AbstractValue::Nothing)
     }
@@ -211,8 +221,21 @@ impl Reader<'_, '_, '_> {
         let writes = mode.contains(['w', 'x', 'c']) || mode.contains('+');
         let appends = mode.starts_with('a');
         let data = if writes || appends {
+            // `open(f, "w").close()`: nobody puts anything in.
+            let closes = |ahead: &[Token<'_>]| match ahead {
+                [mark, word] => matches!(
+                    (mark.text, word.text),
+                    ("." | "->", "close") | (":", "pass") | ("{", "}")
+                ),
+                _ => false,
+            };
+            let actor = if !appends && closes(self.ahead(2)) {
+                call.actor.and(Tag::Empties)
+            } else {
+                call.actor.clone()
+            };
             self.scene
-                .write(&call.actor, path, &Value::default(), appends)?;
+                .write(&actor, path, &Value::default(), appends)?;
             unknown()
         } else {
             self.scene.read(&call.actor, path)?

@@ -283,7 +283,11 @@ impl<'a> Reader<'_, '_, 'a> {
             AbstractValue::List(_) => {
                 matches!(member, "push" | "append" | "extend" | "concat" | "add")
             }
-            AbstractValue::Object(object) => object.kind == "Builder",
+            // The name of the class that made it is no variable that holds it.
+            AbstractValue::Object(object) => {
+                let held = variable.and_then(|name| self.variables.get(name));
+                object.kind == "Builder" && is_builder(after) && held.is_some_and(is_builder)
+            }
             _ => false,
         };
         if let Some(name) = variable.filter(|_| changes) {
@@ -398,4 +402,8 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at = close + 1;
         Ok(true)
     }
+}
+
+fn is_builder(thing: &AbstractValue) -> bool {
+    matches!(thing, AbstractValue::Object(object) if object.kind == "Builder")
 }

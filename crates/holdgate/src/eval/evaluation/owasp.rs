@@ -290,6 +290,10 @@ pub(super) const RISKS: [Risk; 10] = [
             ("trajectories-fourth", &[]),
             ("trajectories-fifth", &[]),
             ("trajectories-sixth", &[]),
+            ("trajectories-seventh", &[]),
+            ("trajectories-eighth", &[]),
+            ("trajectories-ninth", &[]),
+            ("trajectories-tenth", &[]),
             ("output", &[]),
         ],
         tests: &[

@@ -112,6 +112,10 @@ pub(super) fn table(figures: &Figures<'_>) -> String {
         "trajectories-fourth",
         "trajectories-fifth",
         "trajectories-sixth",
+        "trajectories-seventh",
+        "trajectories-eighth",
+        "trajectories-ninth",
+        "trajectories-tenth",
     ];
     let paper = |hits, of| full(Rate { hits, of });
     let rows: Vec<[String; 4]> = vec![
