@@ -18,7 +18,7 @@ pub(super) use network::Network;
 #[cfg(test)]
 pub(super) use programs::HEARD;
 pub(super) use programs::{heard, is_shell};
-pub(super) use services::gives_secret;
+pub(super) use services::{gives_secret, may_change_rows};
 
 use crate::code::functions::{Act, Role, Which};
 use crate::code::read::{Arguments, Reader, parent_of};

@@ -26,6 +26,19 @@ pub(super) fn moves(parsed: &Parsed) -> bool {
     }
 }
 
+/// Whether a name that something is fetched into holds work of this repository alone.
+pub(super) fn is_own(target: &str) -> bool {
+    let kept = ["refs/heads", "refs/stash", "refs/*", "refs/notes"];
+    !target.starts_with("refs/") && !target.is_empty()
+        || kept.iter().any(|start| target.starts_with(start))
+}
+
+/// Whether a refspec in the settings of a remote puts what is fetched over branches of this repository.
+pub(super) fn fetches_over(refspec: &str) -> bool {
+    let target = refspec.split_once(':').map_or("", |(_, target)| target);
+    target.starts_with("refs/") && is_own(target)
+}
+
 /// What `git show COMMIT:path` prints is that file as it was.
 pub(super) fn shows(scene: &Scene<'_>, parsed: &Parsed, output: Value) -> Value {
     if !parsed.is_sub(&["show", "cat-file"]) {

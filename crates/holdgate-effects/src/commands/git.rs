@@ -58,11 +58,12 @@ pub(super) fn tags(parsed: &Parsed) -> Vec<Tag> {
     if is(Tag::Push) && parsed.given(&["--force-with-lease"]) && !regardless {
         tags.push(Tag::Lease);
     }
-    let forced = |o: &&Value| o.text.starts_with('+') || is(Tag::Force);
+    let forced = |o: &&Value| {
+        o.text.starts_with('+') || is(Tag::Force) || is(Tag::Prune) && o.text.contains('*')
+    };
     let onto_branch = |o: &&Value| {
         let target = o.text.split_once(':').map_or("", |(_, target)| target);
-        let plain = !target.starts_with("refs/") && !target.is_empty();
-        !o.text.contains('@') && (target.starts_with("refs/heads/") || plain)
+        !o.text.contains('@') && branches::is_own(target)
     };
     if parsed.is_sub(&["fetch", "pull"]) {
         let mut refs = parsed.operands.iter().skip(1).filter(forced);
@@ -316,6 +317,9 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
         || lower == "http.sslverify" && content.text == "false"
     {
         note(Tag::Weakens, scene)?;
+    }
+    if lower.starts_with("remote.") && last == "fetch" && branches::fetches_over(&content.text) {
+        note(Tag::DropsHistory, scene)?;
     }
     if lower.starts_with("gc.") {
         match last {

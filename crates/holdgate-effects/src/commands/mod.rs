@@ -5,6 +5,7 @@ mod argument;
 mod arity;
 mod branches;
 mod cloud;
+mod environs;
 mod find;
 mod folder;
 mod forwards;
@@ -13,6 +14,7 @@ mod images;
 mod in_place;
 mod inner;
 mod keys;
+mod kinds;
 mod loads;
 mod network;
 mod outcome;
@@ -25,6 +27,7 @@ mod reference;
 mod refs;
 mod requests;
 mod scripts;
+mod services;
 mod setters;
 mod special;
 pub(crate) mod sql;
@@ -104,6 +107,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
         }
         None => (unknown(scene, call, actor)?, false),
     };
+    let output = environs::shows(scene, call, actor, output)?;
     let output = printed::place(scene, call, output);
     let output = printed::ended(call, output);
     if passes || actor.is(Tag::Interpreter) || printed::shows_input(call) {
@@ -242,6 +246,7 @@ fn run_spec(
     does(scene, run)?;
     unsettled::settles(scene, run)?;
     weights::of_known(scene, run)?;
+    services::of_known(scene, run)?;
     target::receives(scene, run)?;
     uploads::by_options(scene, call, &actor)?;
     setters::sets(scene, run)?;
@@ -258,6 +263,7 @@ fn run_spec(
     }
     let loaded = scene.loaded.clone();
     let output = carry_out(scene, spec, run)?;
+    let output = kinds::shows(scene, run, output)?;
     packages::whole_index(scene, run, before)?;
     packages::sources(scene, call, &actor, before)?;
     loads::by_names(scene, call, &actor)?;

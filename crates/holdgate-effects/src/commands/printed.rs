@@ -1,13 +1,18 @@
 //! Places that programs print, so that what is done with them later is known.
 
 use super::Call;
-use crate::path;
+use crate::path::{self, PathClass};
 use crate::scene::Scene;
 use crate::value::{HOLE, HOLE_STR, Value};
 
 /// Programs that print some of the lines that they read, as they are.
 const SELECT: [&str; 12] = [
     "grep", "egrep", "fgrep", "rg", "sort", "uniq", "head", "tail", "tac", "shuf", "fzf", "sponge",
+];
+
+/// Programs that print parts of what they read.
+const FILTERS: [&str; 12] = [
+    "awk", "gawk", "mawk", "sed", "cut", "grep", "rg", "head", "tail", "tr", "perl", "xargs",
 ];
 
 /// Variables that are put into one text.
@@ -44,8 +49,26 @@ pub(super) fn place(scene: &Scene<'_>, call: &Call<'_>, output: Value) -> Value 
         Some(stdin) if selects(call) && output.is_blank() && is_partly_known(stdin) => {
             output.map(stdin.text.clone())
         }
+        // What a filter leaves of a text that names the place of a key is taken for that place.
+        Some(stdin) if FILTERS.contains(&call.program) && output.text.contains(HOLE) => {
+            match key_in(scene, stdin) {
+                Some(place) => output.map(place),
+                None => output,
+            }
+        }
         _ => output,
     }
+}
+
+/// The place of a key that a short known text names.
+fn key_in(scene: &Scene<'_>, text: &Value) -> Option<String> {
+    const MAX_LENGTH: usize = 4096;
+    const MAX_WORDS: usize = 16;
+    let is_plain = text.text.len() <= MAX_LENGTH && !text.text.contains(HOLE);
+    let words = text.text.split_whitespace().filter(|_| is_plain);
+    let paths = words.filter(|word| word.starts_with(['/', '~']));
+    let secret = |path: &&str| scene.place(&Value::known(*path)).is(PathClass::Secret);
+    paths.take(MAX_WORDS).find(secret).map(str::to_owned)
 }
 
 /// The place that the table says.

@@ -1,6 +1,7 @@
 //! What is asked of a database: which statements drop, empty or give rights, which reach files,
 //! programs and hosts. The words of other databases (`MongoDB`, Redis, Cypher) are known too.
 
+mod expiry;
 mod loads;
 mod made;
 mod reach;
@@ -285,7 +286,14 @@ fn tags_of(statement: &str) -> Vec<Tag> {
 fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if has(&["dropdatabase", ".drop(", "flushall", "flushdb"]) {
+    let drops = [
+        "dropdatabase",
+        ".drop(",
+        "flushall",
+        "flushdb",
+        "cluster reset",
+    ];
+    if has(&drops) {
         tags.push(Tag::Drop);
     }
     // `db["dropDatabase"]()`
@@ -319,6 +327,9 @@ fn tags_of_all(text: &str, written: &str) -> Vec<Tag> {
     }
     if has(&OWN_USERS) {
         tags.push(Tag::Secret);
+    }
+    if expiry::expires(&written.to_ascii_lowercase()) {
+        tags.push(Tag::Expires);
     }
     // A trigger that copies what is written.
     let copied = |word: &str| text.contains(&format!("new.{word}"));

@@ -1,6 +1,9 @@
 //! Programs that no entry knows, by all of their words: what goes away, who gets power, whose code runs.
 //! Words stand anywhere: behind the value of an option, in the name of one, in a setting.
 
+mod gives;
+mod signs;
+
 use super::Call;
 use crate::effect::{Actor, Kind};
 use crate::path::PathClass;
@@ -25,7 +28,12 @@ pub(super) fn says(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fue
     let words: Vec<&Value> = words.iter().filter(short).take(MAX_WORDS).collect();
     loses(scene, actor, &words)?;
     rises(scene, actor, &words)?;
-    takes(scene, actor, &words)
+    signs::puts(scene, actor, &words)?;
+    signs::observes(scene, call.program, actor, &words)?;
+    if !gives::gives(scene, actor, &words)? {
+        takes(scene, actor, &words)?;
+    }
+    Ok(())
 }
 
 /// A verb of loss beside a place that people keep, or beside a word for everything.
@@ -120,7 +128,7 @@ fn takes(scene: &mut Scene<'_>, actor: &Actor, words: &[&Value]) -> Fueled {
                 .is_unheard_of(&know.hosts.host(&Value::known(address)))
     };
     let Some(address) = words.iter().find(strange) else {
-        return Ok(());
+        return takes_from_forge(scene, actor, words);
     };
     let runs = |word: &&Value| is_plain(word) && know.verbs.takes_code(&word.text);
     let runs = words.iter().any(runs);
@@ -132,6 +140,31 @@ fn takes(scene: &mut Scene<'_>, actor: &Actor, words: &[&Value]) -> Fueled {
     Ok(())
 }
 
+/// `install owner/name`: managers of plugins take that from a forge.
+fn takes_from_forge(scene: &mut Scene<'_>, actor: &Actor, words: &[&Value]) -> Fueled {
+    let pairs = words.windows(2);
+    let named = pairs.filter_map(|pair| match pair {
+        [verb, name] if matches!(verb.text.as_str(), "install" | "bundle") => Some(*name),
+        _ => None,
+    });
+    for name in named {
+        let part = |text: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(plain)
+        };
+        if let Some((owner, rest)) = name.text.split_once('/')
+            && part(owner)
+            && part(rest)
+            && !owner.contains('.')
+            && !scene.know.publishers.is_known_owner(owner)
+        {
+            let effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
+            scene.emit(effect.tagged(Tag::Script).about(&name.text))?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether a word is neither a path nor a text.
 fn is_plain(word: &Value) -> bool {
     !word.text.contains(['/', ' ', '\n'])
@@ -139,9 +172,11 @@ fn is_plain(word: &Value) -> bool {
 
 /// Whether an address ends like a program or a repository.
 fn is_code(address: &str) -> bool {
-    const ENDS: [&str; 18] = [
-        "sh", "bash", "py", "rb", "pl", "js", "mjs", "ts", "kts", "sc", "scala", "jar", "wasm",
-        "lua", "ps1", "git", "so", "nix",
+    const ENDS: [&str; 41] = [
+        "sh", "bash", "zsh", "fish", "py", "pyz", "rb", "pl", "js", "mjs", "cjs", "ts", "tsx",
+        "kts", "sc", "scala", "jar", "war", "wasm", "lua", "ps1", "bat", "git", "so", "dylib",
+        "dll", "nix", "ipynb", "jl", "r", "rmd", "qmd", "whl", "gem", "vsix", "deb", "rpm", "apk",
+        "exs", "tf", "star",
     ];
     let path = address.split(['?', '#']).next().unwrap_or(address);
     let (_, path) = path.split_once("://").unwrap_or(("", path));
@@ -149,7 +184,7 @@ fn is_code(address: &str) -> bool {
         .split_once('/')
         .map_or("", |(_, path)| path.rsplit('/').next().unwrap_or(""));
     name.rsplit_once('.')
-        .is_some_and(|(_, end)| ENDS.contains(&end))
+        .is_some_and(|(_, end)| ENDS.contains(&end.to_ascii_lowercase().as_str()))
 }
 
 /// The value of `--option=value` or `name=value`, or the word itself.

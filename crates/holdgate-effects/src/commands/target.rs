@@ -117,6 +117,22 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, parsed: &Parsed) -> Optio
     local.then_some(Tag::TestTarget)
 }
 
+/// Whether a command line, or a variable for it, names what people depend on.
+pub(super) fn names_production(scene: &Scene<'_>, call: &Call<'_>) -> bool {
+    /// Longer words are texts.
+    const MAX_LENGTH: usize = 400;
+    let targets = &scene.know.hosts.targets;
+    let says = |text: &str| {
+        let name = text.len() <= MAX_LENGTH && !text.contains(char::is_whitespace);
+        name && targets.is_production(text) && !text.contains("time-to-live")
+    };
+    let mut words = call.words.iter().skip(1);
+    let mut variables = VARIABLES.iter().filter_map(|name| scene.variable(name));
+    words.any(|word| says(&word.text))
+        || variables.any(|values| values.iter().any(|value| says(&value.text)))
+        || unknown_names(scene, call).any(says)
+}
+
 /// A client of a database at somebody else's machine gets what another program prints: rows leave.
 pub(super) fn receives(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     let printed = run

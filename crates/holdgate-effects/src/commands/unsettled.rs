@@ -4,6 +4,7 @@
 use super::Call;
 use super::handler::Handler;
 use super::role::Role;
+use super::services;
 use super::strangers;
 use super::units::Run;
 use super::weights;
@@ -44,6 +45,7 @@ pub(super) fn unlisted(
     by_options(scene, actor, words)?;
     opens(scene, actor, words)?;
     strangers::says(scene, call, actor)?;
+    services::of_unlisted(scene, call, actor)?;
     let service = scene.know.verbs.is_service_program(call.program);
     weights::of_words(scene, actor, words, &sub_commands(words), service)?;
     by_words(scene, actor, call.program, &sub_commands(words), words)

@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
-use people::{is_top, lets_in};
+use people::{adds_key, is_top, joins_circle, lets_in};
 use rustc_hash::FxHashSet;
 use settings::{expires, is_off, settings};
 use std::sync::LazyLock;
@@ -136,8 +136,11 @@ pub(super) fn of_words(
         if words.iter().take(MAX_WORDS).any(gives_power) {
             tags.extend([Tag::User, Tag::Elevate]);
         }
-        if lets_in(words, service) {
+        if lets_in(words, service) || service && joins_circle(words) {
             tags.push(Tag::User);
+        }
+        if service && adds_key(words) {
+            tags.push(Tag::Key);
         }
         if said
             .iter()

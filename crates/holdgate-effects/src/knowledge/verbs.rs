@@ -26,6 +26,11 @@ pub struct VerbTable {
     services: Vec<String>,
     programs: HashSet<String>,
     packagers: HashSet<String>,
+    looks: HashSet<String>,
+    changes: HashSet<String>,
+    releases: HashSet<String>,
+    workbench: HashSet<String>,
+    names: HashSet<String>,
 }
 
 impl VerbTable {
@@ -134,6 +139,31 @@ impl VerbTable {
     /// Whether a program installs packages.
     pub(crate) fn is_packager(&self, program: &str) -> bool {
         self.packagers.contains(program)
+    }
+
+    /// Whether people work on code or packages with a program of a service.
+    pub(crate) fn is_workbench(&self, program: &str) -> bool {
+        self.workbench.contains(program)
+    }
+
+    /// Whether the first word of a sub-command says that it only looks, or acts on this machine.
+    pub(crate) fn looks(&self, word: &str) -> bool {
+        self.looks.contains(word)
+    }
+
+    /// Whether the first word of a sub-command says that it changes something.
+    pub(crate) fn changes(&self, word: &str) -> bool {
+        self.changes.contains(word)
+    }
+
+    /// Whether a word says that what was built is released.
+    pub(crate) fn releases(&self, word: &str) -> bool {
+        self.releases.contains(word)
+    }
+
+    /// Whether a word stands for names in the internet.
+    pub(crate) fn is_about_names(&self, word: &str) -> bool {
+        self.names.contains(word)
     }
 
     /// What a mutation deletes, if it does: `deleteRef`, `removeCollaborator`.

@@ -23,7 +23,22 @@ pub(crate) const TARGET_VARIABLES: [&str; 16] = [
     "KUBE_CONTEXT",
 ];
 
+/// Words of a command line that are looked at for a machine's name.
+const MAX_WORDS: usize = 32;
+
 impl Scene<'_> {
+    /// Whether the code runs on another machine, whose name says that people depend on it:
+    /// `kubectl -n production exec deploy/api -- …`.
+    fn is_entered_production(&self) -> bool {
+        let entered = [Tag::Remote, Tag::Container];
+        if !self.marks.iter().any(|mark| entered.contains(mark)) {
+            return false;
+        }
+        let start = crate::text::beginning(&self.command, 1 << 10);
+        let mut words = start.split_whitespace().take(MAX_WORDS);
+        words.any(|word| self.know.hosts.targets.is_production(word))
+    }
+
     /// `test-target` or `prod` for code that runs, as far as variables tell.
     pub(crate) fn target_by_variables(&self) -> Option<Tag> {
         let targets = &self.know.hosts.targets;
@@ -33,7 +48,7 @@ impl Scene<'_> {
                 .filter_map(|name| self.variable(name));
             values.any(|values| values.iter().any(|value| is(&value.text)))
         };
-        if says(&|text| targets.is_production(text)) {
+        if says(&|text| targets.is_production(text)) || self.is_entered_production() {
             return Some(Tag::Prod);
         }
         says(&|text| targets.is_test(text)).then_some(Tag::TestTarget)

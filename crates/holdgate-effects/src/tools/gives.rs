@@ -2,6 +2,7 @@
 //! hand over or forward; a switch that makes something public; many things at once that are deleted.
 
 use super::fields::{Call, Leaf, leaves};
+use super::leads::leads_outside;
 use super::name::Name;
 use super::{Role, Roles};
 use crate::host::HostClass;
@@ -86,9 +87,15 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled<Ve
     }
     if said(&MAKES)
         && (said(&STREAMS) || streams_by_key(&all))
-        && all.iter().any(|leaf| leads_outside(scene, leaf))
+        && all.iter().any(|leaf| is_outside(scene, leaf.text.trim()))
     {
         tags.push(Tag::User);
+    }
+    if !tags.contains(&Tag::User) && leads_outside(scene, call, name)? {
+        tags.push(Tag::User);
+    }
+    if all.iter().any(holds_key) {
+        tags.push(Tag::Key);
     }
     if turns_public(call.input, 4) {
         tags.push(Tag::Publish);
@@ -103,7 +110,17 @@ pub(super) fn tags(scene: &Scene<'_>, call: &Call<'_>, name: &Name) -> Fueled<Ve
 pub(super) fn is_somebody(leaf: &Leaf<'_>) -> bool {
     let prose = Roles::of(&[Role::Content, Role::Prompt, Role::Query, Role::Code]);
     let text = leaf.text.trim();
-    let plain = !leaf.roles.any(prose) || words(leaf.key).iter().any(|word| word.contains("mail"));
+    let holds = [
+        "value",
+        "address",
+        "principal",
+        "grantee",
+        "subject",
+        "identity",
+    ];
+    let plain = !leaf.roles.any(prose)
+        || holds.contains(&leaf.key)
+        || words(leaf.key).iter().any(|word| word.contains("mail"));
     let of_self = ["author", "from", "sender", "committer", "me"];
     let own = words(leaf.key)
         .iter()
@@ -111,8 +128,11 @@ pub(super) fn is_somebody(leaf: &Leaf<'_>) -> bool {
     plain && !own && text.split(',').any(|one| is_address(one.trim()))
 }
 
-fn is_address(text: &str) -> bool {
-    let text = text.trim_start_matches("mailto:");
+/// Whether a text is the address of a mail.
+pub(super) fn is_address(text: &str) -> bool {
+    let text = text
+        .trim_start_matches("mailto:")
+        .trim_start_matches("smtp:");
     let text = text
         .rsplit('<')
         .next()
@@ -136,10 +156,21 @@ fn streams_by_key(all: &[Leaf<'_>]) -> bool {
     })
 }
 
-fn leads_outside(scene: &Scene<'_>, leaf: &Leaf<'_>) -> bool {
-    let text = leaf.text.trim();
-    let url =
-        text.starts_with("http://") || text.starts_with("https://") || text.starts_with("s3://");
+/// Whether a string holds a key that opens something for whoever has its other half.
+fn holds_key(leaf: &Leaf<'_>) -> bool {
+    let forms = [
+        "ssh-ed25519 AAAA",
+        "ssh-rsa AAAA",
+        "ecdsa-sha2-nistp256 AAAA",
+    ];
+    let prose = Roles::of(&[Role::Prompt, Role::Query]);
+    !leaf.roles.any(prose) && forms.iter().any(|form| leaf.text.contains(form))
+}
+
+/// Whether a text is the address of a machine outside, and nothing else.
+pub(super) fn is_outside(scene: &Scene<'_>, text: &str) -> bool {
+    let schemes = ["http://", "https://", "s3://", "wss://", "ws://"];
+    let url = schemes.iter().any(|scheme| text.starts_with(scheme));
     if !url || text.contains(char::is_whitespace) {
         return false;
     }

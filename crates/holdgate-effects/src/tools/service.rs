@@ -111,7 +111,7 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             tags.push(Tag::SecurityOff);
         }
     }
-    if protects_less(call.input) && !creates {
+    if super::switches::protects_less(call.input) && !creates {
         tags.push(Tag::SecurityOff);
     }
     for tag in super::gives::tags(scene, call, name)? {
@@ -201,39 +201,6 @@ fn spends(name: &Name, keys: &[String]) -> bool {
         .any(|word| PAYS.contains(&word.as_str()));
     pays && (name.own.len() == 1 || own(&BOUGHT) || measured)
         || own(&TAKES) && own(&KEPT) && measured
-}
-
-/// Words of switches that protect something while they are on.
-const GUARDS: [&str; 13] = [
-    "block",
-    "protect",
-    "protected",
-    "protection",
-    "require",
-    "required",
-    "enforce",
-    "restrict",
-    "logging",
-    "mfa",
-    "encryption",
-    "encrypted",
-    "verify",
-];
-
-/// Whether a switch that protects something is turned off.
-fn protects_less(input: &Json<'_>) -> bool {
-    let members = input.as_object().unwrap_or_default();
-    members.iter().any(|(key, value)| {
-        let guards = || words(key).iter().any(|w| GUARDS.contains(&w.as_str()));
-        match value {
-            Json::Bool(false) => guards(),
-            Json::String(text) => {
-                matches!(&**text, "none" | "off" | "disabled" | "NONE" | "OFF") && guards()
-            }
-            Json::Object(_) => protects_less(value),
-            Json::Null | Json::Bool(true) | Json::Number(_) | Json::Array(_) => false,
-        }
-    })
 }
 
 /// A store of secrets shows one.

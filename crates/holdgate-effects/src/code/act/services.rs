@@ -43,6 +43,26 @@ pub(in crate::code) fn gives_secret(name: &str) -> bool {
         && !has(&ABOUT)
 }
 
+/// Whether a function of a model may change all of its rows: a look before the chain of calls is read.
+pub(in crate::code) fn may_change_rows(name: &str) -> bool {
+    matches!(
+        name,
+        "_raw_delete"
+            | "update_all"
+            | "update"
+            | "updateMany"
+            | "update_many"
+            | "bulk_update"
+            | "find_each"
+            | "each"
+            | "in_batches"
+            | "bulkDelete"
+            | "execute"
+            | "exec_query"
+            | "execute_sql"
+    )
+}
+
 /// The words of `terminate_instances`, `deleteMany`, `DeleteBucketCommand`.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
@@ -145,10 +165,55 @@ impl Reader<'_, '_, '_> {
             _ => false,
         };
         let narrowed = [".where", ".filter", ".limit", ".exclude"];
+        if !emptied && !narrowed.iter().any(|word| object.contains(word)) {
+            return self.changes_production(&actor, object, last, given);
+        }
         if !emptied || !unasked || narrowed.iter().any(|word| object.contains(word)) {
             return Ok(());
         }
         self.empties(&actor, Tag::DeleteAll)
+    }
+
+    /// What production holds is changed as a whole, by a function that is seldom used for less.
+    fn changes_production(
+        &mut self,
+        actor: &Actor,
+        object: &str,
+        last: &str,
+        given: &str,
+    ) -> Fueled {
+        let model = object
+            .rsplit(['.', ':'])
+            .any(|part| part.starts_with(|c: char| c.is_ascii_uppercase()))
+            || object.contains(".objects")
+            || object.contains("query")
+            || object.contains("Repo");
+        let tag = match last {
+            "_raw_delete" | "bulkDelete" => Tag::DeleteAll,
+            "delete_all" if object.ends_with("Repo") && !given.contains("where") => Tag::DeleteAll,
+            "delete" if object.ends_with(".query") || object.ends_with("objects") => Tag::DeleteAll,
+            "find_each" | "each" | "in_batches"
+                if given.contains("destroy") || given.contains("delete") =>
+            {
+                Tag::DeleteAll
+            }
+            "update_all" | "updateMany" | "update_many" | "bulk_update" => Tag::Overwrite,
+            "update" if object.contains(".objects") || object.contains("query") => Tag::Overwrite,
+            "execute" | "exec_query" | "execute_sql" => {
+                let lower = given.to_ascii_lowercase();
+                let all = lower.contains("delete from") && !lower.contains("where");
+                if !all && !lower.contains("truncate") && !lower.contains("drop table") {
+                    return Ok(());
+                }
+                Tag::DeleteAll
+            }
+            _ => return Ok(()),
+        };
+        if !model || self.scene.target_by_variables() != Some(Tag::Prod) {
+            return Ok(());
+        }
+        let effect = actor.does(Kind::Database).tagged(tag).tagged(Tag::Prod);
+        self.scene.emit(effect.about(&actor.evidence))
     }
 
     /// Whether the code names this machine as the one that it works on.

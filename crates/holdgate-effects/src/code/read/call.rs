@@ -1,12 +1,14 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
 use super::{Reader, pass, peer};
+use crate::code::act::may_change_rows;
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
 use crate::code::thing::{AbstractValue, Peer, unknown_like};
 use crate::code::{Language, whole_environment};
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::Fueled;
+use crate::tag::Tag;
 use crate::value::Origins;
 
 /// What stands between the brackets of a call.
@@ -287,7 +289,9 @@ impl Reader<'_, '_, '_> {
         self.enters_program(name, &arguments)?;
         if !self.scene.written
             && acts.is_none()
-            && (last.starts_with("de") || matches!(last, "drop_all" | "truncate"))
+            && (last.starts_with("de")
+                || matches!(last, "drop_all" | "truncate")
+                || may_change_rows(last) && self.scene.target_by_variables() == Some(Tag::Prod))
         {
             self.empties_model(object, last, start)?;
         }

@@ -70,6 +70,68 @@ pub(super) fn lets_in(words: &[Value], service: bool) -> bool {
     (gives && about() || forwards) && words.iter().take(MAX_WORDS).any(names_person)
 }
 
+/// Whether a sub-command of a service says that somebody becomes part of a circle: `create-group-membership`,
+/// `add-roles`, `memberships add`.
+pub(super) fn joins_circle(words: &[Value]) -> bool {
+    const ADDS: [&str; 6] = ["add", "assign", "grant", "promote", "invite", "bind"];
+    #[rustfmt::skip]
+    const CIRCLE: [&str; 22] = [
+        "member", "members", "membership", "memberships", "principal", "principals", "role", "roles", "admin",
+        "admins", "administrator", "owner", "owners", "assignment", "assignments", "permission", "permissions",
+        "access", "grant", "grants", "collaborator", "collaborators",
+    ];
+    // What is made for itself is nobody's yet.
+    #[rustfmt::skip]
+    const MADE: [&str; 5] = ["membership", "memberships", "assignment", "assignments", "invitation"];
+    let short = |w: &&str| w.len() <= 64 && !w.starts_with('-') && !w.contains(['/', '.', '=']);
+    let texts = words.iter().map(|word| word.text.as_str());
+    let said: Vec<&str> = texts
+        .filter(short)
+        .take(MAX_VERBS)
+        .flat_map(|w| w.split(['-', ':', '_']))
+        .collect();
+    let has = |list: &[&str]| said.iter().any(|word| list.contains(word));
+    has(&ADDS) && has(&CIRCLE) || has(&["create", "put"]) && has(&MADE)
+}
+
+/// Whether a key opens something from now on: it stands there itself, or a sub-command says that one is added.
+pub(super) fn adds_key(words: &[Value]) -> bool {
+    const FORMS: [&str; 5] = [
+        "ssh-ed25519 AAAA",
+        "ssh-rsa AAAA",
+        "ecdsa-sha2-nistp",
+        "sk-ssh-ed25519@",
+        "sk-ecdsa-sha2-",
+    ];
+    let texts = || words.iter().take(MAX_WORDS).map(|word| word.text.as_str());
+    let stands = |text: &str| text.len() <= MAX_LENGTH && FORMS.iter().any(|f| text.contains(f));
+    if texts().any(stands) {
+        return true;
+    }
+    let plain = texts().filter(|text| !text.starts_with('-') && text.len() <= 40);
+    let said: Vec<&str> = plain.take(MAX_VERBS).collect();
+    let named = |word: &&&str| {
+        let word = word.replace(['_', ':'], "-");
+        [
+            "ssh-key",
+            "ssh-keys",
+            "sshkey",
+            "sshkeys",
+            "ssh-public-key",
+            "deploy-key",
+            "deploy-keys",
+        ]
+        .iter()
+        .any(|name| word == *name || word.ends_with(name) || word.starts_with("ssh-key"))
+    };
+    let adds = |word: &&&str| {
+        let last = word.rsplit(['-', ':']).next().unwrap_or("");
+        let verbs = ["add", "create", "import", "upload", "register", "put"];
+        verbs.contains(&last) || verbs.iter().any(|verb| word.starts_with(verb))
+    };
+    said.iter().find(named).is_some() && said.iter().find(adds).is_some()
+}
+
 /// Whether a word holds the address of a mail of a person.
 fn names_person(word: &Value) -> bool {
     let text = word.text.as_str();
@@ -102,6 +164,21 @@ mod tests {
 
     fn words(line: &str) -> Vec<Value> {
         line.split(' ').map(Value::known).collect()
+    }
+
+    #[test]
+    fn circles_and_keys_are_told_by_words() {
+        let joins = |line: &str| joins_circle(&words(line));
+        assert!(joins("identitystore create-group-membership --group-id g"));
+        assert!(joins("identity groups memberships add"));
+        assert!(joins("add-roles --rolename admin"));
+        assert!(!joins("iam create-role --role-name app"));
+        assert!(!joins("members list"));
+        let adds = |line: &str| adds_key(&words(line));
+        assert!(adds("compute os-login ssh-keys add --key-file=k.pub"));
+        assert!(adds("compute ssh-key import k"));
+        assert!(adds_key(&[Value::known("ssh-ed25519 AAAAC3Nza x@y")]));
+        assert!(!adds("ssh-key list") && !adds("compute ssh web"));
     }
 
     #[test]
