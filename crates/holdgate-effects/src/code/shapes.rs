@@ -5,16 +5,23 @@
 
 mod accounts;
 mod agrees;
+mod chance;
 mod checks;
 mod delayed;
+mod given;
 mod homes;
 mod leaks;
 mod open;
+mod payee;
+mod pieces;
 mod pipeline;
 mod policy;
 mod reported;
+mod rights;
+mod same;
 mod scan;
 mod sockets;
+mod through;
 mod unverified;
 
 use super::doors::mask::masked;
@@ -45,6 +52,9 @@ pub(crate) fn run(
     let mut found = Vec::new();
     policy::run(path, &content.text, &mut found);
     pipeline::run(&content.text, &mut found);
+    if !quotes {
+        rights::run(path, &content.text, &mut found);
+    }
     if let Some(language) = language.filter(|_| !quotes) {
         let groups = Groups::of(&content.text);
         if groups.any() {
@@ -79,7 +89,21 @@ fn read(
     if groups.has(Group::Credential) || groups.has(Group::Checks) {
         checks::run(&text, found);
     }
-    if groups.has(Group::Destroys) && (groups.has(Group::Clock) || groups.has(Group::Machine)) {
+    if groups.has(Group::Trust) || groups.has(Group::Checks) || groups.has(Group::Credential) {
+        through::run(&text, found);
+        same::run(&text, found);
+    }
+    if groups.has(Group::Chance) {
+        chance::run(&text, found);
+    }
+    if groups.has(Group::Payee) {
+        payee::run(&text, found);
+    }
+    if groups.has(Group::Personal) {
+        given::run(scene, &text, found);
+    }
+    let waits = groups.has(Group::Clock) || groups.has(Group::Machine) || groups.has(Group::Person);
+    if waits && (groups.has(Group::Destroys) || groups.has(Group::Empties)) {
         delayed::run(&text, found);
     }
     if groups.has(Group::Destroys) && groups.has(Group::Home) {

@@ -49,6 +49,7 @@ impl Scene<'_> {
         language: Language,
         code: &Value,
     ) -> Fueled<Value> {
+        self.note_sources(code, language);
         // `sed "$(grep -n x FILE),+5p"`: a line number out of a file is no code.
         if language != Language::Sed || code.is_blank() {
             self.executes(actor, code)?;
@@ -78,6 +79,7 @@ impl Scene<'_> {
         self.grant_known(path);
         let short = place.short.clone();
         let place_text = place.text.clone();
+        self.note_script(&place_text, language);
         self.emit(actor.does(Kind::Run).tagged(Tag::Script).at(place).of(path))?;
         if path.text.contains("://") {
             let code = self.fetch(actor, path)?;
@@ -148,6 +150,7 @@ impl Scene<'_> {
 
     /// Code that came from somewhere else is an effect of its own.
     pub(crate) fn executes(&mut self, actor: &Actor, code: &Value) -> Fueled {
+        self.note_sources(code, Language::Shell);
         let kind = if code.origins.any(Origins::FETCHED) {
             Kind::ExecuteFetched
         } else if code.origins.any(Origins::DECODED) {

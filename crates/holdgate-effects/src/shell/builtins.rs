@@ -4,6 +4,7 @@ use super::Shell;
 use super::print::{echo, printf};
 use crate::commands::evidence;
 use crate::effect::{Actor, Kind};
+use crate::language::Language;
 use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
@@ -300,6 +301,7 @@ impl Shell<'_, '_> {
             self.scene.executes(actor, &code)?;
             return self.nested(|shell| shell.text(&code));
         }
+        self.scene.note_sources(&code, Language::Shell);
         self.loads(&code);
         Ok(Value::unknown(Origins::OUTPUT))
     }
