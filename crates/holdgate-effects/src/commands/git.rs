@@ -317,6 +317,13 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     {
         note(Tag::Weakens, scene)?;
     }
+    // New repositories get the hooks of this folder.
+    if lower == "init.templatedir" {
+        let place = scene.place(content);
+        if place.is(PathClass::Project) || place.is(PathClass::Temp) {
+            note(Tag::RunsProgram, scene)?;
+        }
+    }
     if lower.starts_with("gc.") {
         match last {
             "pruneexpire" => note(Tag::PruneNow, scene)?,

@@ -14,6 +14,7 @@ mod in_place;
 mod inner;
 mod keys;
 mod loads;
+mod lost;
 mod network;
 mod outcome;
 mod own;
@@ -86,6 +87,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
+    lost::notice(scene, call, actor)?;
     let (output, passes) = match spec {
         Some(Ok(spec)) => {
             let run = run_spec(scene, spec, call, actor)?;

@@ -19,7 +19,7 @@ static SAFE: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::of([
     "secrets.", "urandom", "randombytes", "random_bytes", "getrandomvalues", "getrandom", "securerandom", "osrng",
     "os_rng", "systemrandom", "crypto.random", "crypto_random", "randomuuid", "randomfill", "rand.read", "rand.reader",
     "crypto/rand", "strong_rand", "arc4random", "from_entropy", "fromentropy", "from_os_rng", "thread_rng", "randomnumbergenerator",
-    "rngcrypto", "gensalt", "generate_key", "generatekey", "keygen", "keygenerator", "nextbytes", "fill_bytes",
+    "rngcrypto", "gensalt", "generate_key", "generatekey", "keygen", "keygenerator",
     "uuid4", "uuidv4", "uuid.v4", "nanoid", "random_uuid", "generate_nonce", "generatenonce", "openssl_random",
     "random_string", "randomstring", "randombits", "ulid", "cuid", "sodium", "getentropy",
 ]));
@@ -53,7 +53,7 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         }
         return;
     }
-    if SAFE.is_in(&text.low) {
+    if SAFE.is_in(&text.low) || has_any(&text.low, &["nextbytes", "fill_bytes", "randomize"]) {
         return;
     }
     let encrypts = has_any(&text.low, &ENCRYPTS);

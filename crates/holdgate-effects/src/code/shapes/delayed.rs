@@ -151,7 +151,7 @@ fn is_fixed_day(line: &str, before: &str) -> bool {
                         .rsplit([' ', '\t'])
                         .next()
                         .unwrap_or("");
-                    name.len() > 1 && super::scan::has_word(line, name)
+                    !name.is_empty() && super::scan::has_word(line, name)
                 })
         })
     };
@@ -264,7 +264,7 @@ fn is_for_machine(line: &str, before: &str) -> bool {
                         .rsplit([' ', '\t'])
                         .next()
                         .unwrap_or("");
-                    name.len() > 1 && super::scan::has_word(line, name)
+                    !name.is_empty() && super::scan::has_word(line, name)
                 })
         })
     };

@@ -12,10 +12,10 @@ const MAX_LINES: usize = 6000;
 
 /// Words beside which money moves.
 #[rustfmt::skip]
-const MONEY: [&str; 24] = [
+const MONEY: [&str; 22] = [
     "payout", "payee", "payment", "transfer", "recipient", "beneficiary", "destination", "wallet", "iban", "bank",
     "treasury", "deposit", "withdraw", "settle", "amount", "merchant", "refund", "invoice", "commission", "fee",
-    "account", "address", "send", "to",
+    "account", "address",
 ];
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
@@ -33,9 +33,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
             continue;
         };
         let low = line.to_ascii_lowercase();
-        let words = low.split(|c: char| !c.is_alphanumeric());
-        let money = has_any(&low, &MONEY[..MONEY.len() - 2])
-            || words.clone().any(|word| matches!(word, "to" | "send"));
+        let mut words = low.split(|c: char| !c.is_alphanumeric());
+        let money = has_any(&low, &MONEY)
+            || words.any(|word| matches!(word, "to" | "send"));
         if !money || !text.is_new(line) || old.contains(account) {
             continue;
         }

@@ -5,6 +5,8 @@ use super::access;
 use super::scan::{has_any, has_word};
 use crate::effect::Effect;
 use crate::tag::Tag;
+use crate::text::words::AnyWord;
+use std::sync::LazyLock;
 
 /// A longer file of this kind is another one.
 const MAX_FILE: usize = 128 << 10;
@@ -16,6 +18,11 @@ const ASKS: [&str; 29] = [
     "member", "resource.", "token", "account_id", "org", "team", "creator", "author", "public", "published", "visib",
     "status", "root.child", "data.child", "deleted", "is_active", "approved",
 ];
+
+/// Words of which each statement about rights in a database has one.
+static STATEMENTS: LazyLock<AnyWord> = LazyLock::new(|| {
+    AnyWord::in_any_case([" policy ", "row level security", "to anon", "to public"])
+});
 
 pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {
     if content.len() > MAX_FILE {
@@ -69,13 +76,7 @@ fn by_json<'t>(path: &str, content: &'t str) -> Option<&'t str> {
 
 /// `create policy … using (id is not null)`, `grant select on customers to anon`
 fn by_policy(content: &str) -> Option<&str> {
-    let has = |word: &str| {
-        content
-            .as_bytes()
-            .windows(word.len())
-            .any(|piece| piece.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    if !has(" policy ") && !has("row level security") && !has("to anon") && !has("to public") {
+    if !STATEMENTS.is_in(content) {
         return None;
     }
     content.split(';').find_map(|statement| {

@@ -24,8 +24,8 @@ const CHECKS: [&str; 25] = [
 #[rustfmt::skip]
 const DECIDES: [&str; 19] = [
     "permission", "authoriz", "isadmin", "is_admin", "is_owner", "isowner", "hasrole", "has_role", "has_perm", "can_access",
-    "canaccess", "is_authenticated", "isauthenticated", "is_allowed", "isallowed", "validate", "is_valid", "isvalid",
-    "matches",
+    "canaccess", "is_authenticated", "isauthenticated", "is_allowed", "isallowed", "validatetoken", "validate_token",
+    "isvalidtoken", "validatesession",
 ];
 #[rustfmt::skip]
 const REFUSES: [&str; 26] = [
@@ -47,8 +47,10 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let before = lines.get(number.saturating_sub(NEAR)..number).unwrap_or(&[]);
         let behind = lines.get(number + 1..).unwrap_or(&[]);
         let mut behind = behind.iter().filter(|l| !l.trim().is_empty() && l.trim() != "{");
+        // What is done stands behind the condition, or in the next line.
+        let whole = has_any(line, &["return", "throw", "raise"]) || line.trim_end().ends_with(';');
         let refuses = is_condition(line)
-            && (has_any(line, &REFUSES) || behind.next().is_some_and(|l| has_any(l, &REFUSES)));
+            && (has_any(line, &REFUSES) || !whole && behind.next().is_some_and(|l| has_any(l, &REFUSES)));
         let operands = operands(line, refuses);
         let checks = |operand: &&str| is_check(operand, before);
         let opens = if let Some(old) = &old {
@@ -58,9 +60,12 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
                 && operands.iter().any(checks)
                 && operands.iter().any(|operand| !checks(&operand) && is_other_way(operand))
         };
+        if !opens {
+            continue;
+        }
         let start: usize = lines.iter().take(number).map(|line| line.len() + 1).sum();
         let shown = text.line(start);
-        if opens && text.is_new(shown) {
+        if text.is_new(shown) {
             found.push(door(shown));
             return;
         }
@@ -79,8 +84,8 @@ fn is_condition(line: &str) -> bool {
 
 /// The parts of a condition, each of which is enough to let somebody in.
 fn operands(line: &str, refuses: bool) -> Vec<&str> {
-    let marks: [&str; 2] = if refuses { ["&&", " and "] } else { ["||", " or "] };
-    let parts = line.split(marks[0]).flat_map(|part| part.split(marks[1]));
+    let (sign, word) = if refuses { ("&&", " and ") } else { ("||", " or ") };
+    let parts = line.split(sign).flat_map(|part| part.split(word));
     parts.map(str::trim).collect()
 }
 
