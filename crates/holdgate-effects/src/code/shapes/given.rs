@@ -2,8 +2,9 @@
 //! a function together with that address.
 
 use super::pieces::{has_parts, is_name, names};
-use super::scan::Text;
+use super::scan::{Text, has_any, quoted};
 use crate::effect::{Actor, Effect, Kind};
+use crate::language::Language;
 use crate::scene::Scene;
 use crate::tag::Tag;
 use crate::value::Value;
@@ -33,8 +34,11 @@ const HONEST: [&str; 17] = [
 ];
 
 pub(super) fn run(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
-    if !text.is_code() && text.language != crate::language::Language::Markup {
+    if !text.is_code() && text.language != Language::Markup {
         return;
+    }
+    if text.is_code() {
+        by_name(scene, text, found);
     }
     for (at, _) in text.low.match_indices("://").take(MAX_ADDRESSES) {
         let head = text.low.get(..at).unwrap_or("");
@@ -68,6 +72,34 @@ pub(super) fn run(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
         let actor = Actor::new("file", &crate::json::shorten(line.trim(), 200));
         found.push(actor.does(Kind::Send).with(host).about(url).tagged(Tag::Grabs));
         return;
+    }
+}
+
+/// Something is put before the name of a machine that is then looked up: whoever keeps that name reads it.
+fn by_name(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
+    const ASKS: [&str; 9] = [
+        "resolve", "lookup", "gethostby", "getaddrinfo", "nslookup", "dig ", "dns_get", "checkdnsrr", "host ",
+    ];
+    const JOINS: [&str; 6] = ["+", "}", ".concat(", "..", "format", "%"];
+    for (line, low) in text.clean.split('\n').zip(text.low.split('\n')) {
+        if line.len() > 1200 || !has_any(low, &ASKS) || !line.contains("'.") && !line.contains("\".") && !line.contains("}.") {
+            continue;
+        }
+        let zone = quoted(line).into_iter().find_map(|(at, value)| {
+            let zone = value.rsplit('}').next().unwrap_or(value).strip_prefix('.')?;
+            let named = zone.matches('.').count() >= 1 && zone.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
+            let joined = value.contains('}') || has_any(line.get(..at)?, &JOINS);
+            (named && joined).then_some(zone)
+        });
+        let Some(zone) = zone.filter(|_| text.is_new(line)) else {
+            continue;
+        };
+        let host = scene.know.hosts.host(&Value::known(format!("https://{zone}/")));
+        if scene.know.hosts.is_unheard_of(&host) && !has_any(zone, &["in-addr.arpa", "ip6.arpa", "svc.", "cluster.local", ".local"]) {
+            let actor = Actor::new("file", &crate::json::shorten(line.trim(), 200));
+            found.push(actor.does(Kind::Send).with(host).about(zone).tagged(Tag::Grabs));
+            return;
+        }
     }
 }
 

@@ -108,7 +108,7 @@ const WORDS: [(Group, &[&str]); 18] = [
         "treasury", "deposit", "address",
     ]),
     (Group::Personal, &[
-        "://",
+        "://", "resolve", "lookup", "gethostby", "getaddrinfo", "dns",
     ]),
     (Group::Empties, &[
         "updatemany", "update_many", "update_all", "updateall", ".update(", "update ", "$unset", "bulkwrite",
