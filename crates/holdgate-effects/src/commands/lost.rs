@@ -33,7 +33,15 @@ const RANDOM: [&str; 12] = [
 ];
 /// What keeps or shows a key.
 const KEEPS: [&str; 9] = [
-    "tee ", "echo ", "printf ", "> ", "kv put", "pass insert", "secret set", "create-secret", "put-parameter",
+    "tee ",
+    "echo ",
+    "printf ",
+    "> ",
+    "kv put",
+    "pass insert",
+    "secret set",
+    "create-secret",
+    "put-parameter",
 ];
 
 /// Notes a key that is made for this command and gone with it.
@@ -41,14 +49,20 @@ pub(super) fn notice(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> F
     if scene.written {
         return Ok(());
     }
-    let Some((_, takes)) = ENCRYPTS.iter().find(|(program, _)| *program == call.program) else {
+    let Some((_, takes)) = ENCRYPTS
+        .iter()
+        .find(|(program, _)| *program == call.program)
+    else {
         return Ok(());
     };
     let is_taken = |word: &str| takes.iter().any(|take| word.starts_with(take));
     if !call.words.iter().skip(1).any(|word| is_taken(&word.text)) || !is_lost(&scene.command) {
         return Ok(());
     }
-    let effect = actor.does(Kind::System).tagged(Tag::LostKey).tagged(Tag::ProgramSetting);
+    let effect = actor
+        .does(Kind::System)
+        .tagged(Tag::LostKey)
+        .tagged(Tag::ProgramSetting);
     scene.emit(effect.about(&actor.evidence))
 }
 
@@ -67,8 +81,12 @@ mod tests {
     #[test]
     fn keys_that_are_kept_are_not_lost() {
         assert!(is_lost("zip -P \"$(openssl rand -hex 16)\" a.zip src"));
-        assert!(!is_lost("K=$(openssl rand -hex 16); echo $K; zip -P $K a.zip src"));
-        assert!(!is_lost("openssl rand -hex 16 > key && openssl enc -pass file:key"));
+        assert!(!is_lost(
+            "K=$(openssl rand -hex 16); echo $K; zip -P $K a.zip src"
+        ));
+        assert!(!is_lost(
+            "openssl rand -hex 16 > key && openssl enc -pass file:key"
+        ));
         assert!(!is_lost("zip -P swordfish a.zip src"));
     }
 }

@@ -208,13 +208,24 @@ fn is_no_code(path: &str, language: Language) -> bool {
     };
     let end = end.to_ascii_lowercase();
     let data = [
-        "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "svg", "pdf", "mp3", "mp4", "wav", "ogg", "webm", "mov", "flac",
-        "woff", "woff2", "ttf", "otf", "eot", "dat", "bin", "db", "sqlite", "docx", "xlsx", "pptx", "odt", "csv", "tsv", "gz", "bz2",
-        "xz", "parquet", "npy", "pem", "crt", "css", "map", "log", "lock", "bak", "tmp", "eml", "rtf", "psd",
+        "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "svg", "pdf", "mp3", "mp4",
+        "wav", "ogg", "webm", "mov", "flac", "woff", "woff2", "ttf", "otf", "eot", "dat", "bin",
+        "db", "sqlite", "docx", "xlsx", "pptx", "odt", "csv", "tsv", "gz", "bz2", "xz", "parquet",
+        "npy", "pem", "crt", "css", "map", "log", "lock", "bak", "tmp", "eml", "rtf", "psd",
     ];
-    let text = ["txt", "md", "rst", "json", "xml", "html", "yaml", "yml", "ini", "toml", "adoc", "tex"];
+    let text = [
+        "txt", "md", "rst", "json", "xml", "html", "yaml", "yml", "ini", "toml", "adoc", "tex",
+    ];
     let own = language == Language::JavaScript && matches!(end.as_str(), "json" | "html")
         || language == Language::Php
-        || matches!(language, Language::Other | Language::Make | Language::Awk | Language::Sed | Language::Embedded | Language::Data);
+        || matches!(
+            language,
+            Language::Other
+                | Language::Make
+                | Language::Awk
+                | Language::Sed
+                | Language::Embedded
+                | Language::Data
+        );
     !stem.is_empty() && !own && (data.contains(&end.as_str()) || text.contains(&end.as_str()))
 }

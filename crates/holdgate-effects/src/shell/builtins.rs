@@ -139,12 +139,14 @@ impl Shell<'_, '_> {
         }
         // fish: for every shell that starts from here on.
         let universal = |a: &Value| {
-            a.text == "--universal" || a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('U')
+            a.text == "--universal"
+                || a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('U')
         };
         if arguments.iter().any(universal) {
             let mut words = arguments.iter().filter(|a| !a.text.starts_with('-'));
             let name = words.next().map_or("", |word| word.text.as_str());
-            let path = name.ends_with("_paths") || name.ends_with("PATH") || name.ends_with("_path");
+            let path =
+                name.ends_with("_paths") || name.ends_with("PATH") || name.ends_with("_path");
             let value = words.next().map_or("", |word| word.text.as_str());
             if path || variables::loads(name, value) {
                 let file = Value::known("~/.config/fish/config.fish");

@@ -147,8 +147,20 @@ fn runs_odd(command: &str) -> bool {
 /// Whether a path leads through a hidden folder that no tool keeps its programs in.
 fn is_hidden(path: &str) -> bool {
     const KNOWN: [&str; 14] = [
-        ".venv", ".yarn", ".pnp", ".direnv", ".nix-profile", ".cargo", ".rustup", ".local", ".nvm", ".pyenv", ".rbenv",
-        ".asdf", ".volta", ".bin",
+        ".venv",
+        ".yarn",
+        ".pnp",
+        ".direnv",
+        ".nix-profile",
+        ".cargo",
+        ".rustup",
+        ".local",
+        ".nvm",
+        ".pyenv",
+        ".rbenv",
+        ".asdf",
+        ".volta",
+        ".bin",
     ];
     let mut parts = path.split('/').filter(|part| part.len() > 2);
     path.contains('/')

@@ -209,7 +209,11 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled {
         let [older, newer] = &mut named;
         std::mem::swap(older, newer);
         newer.clear();
-        if telling && SECRETS.iter().any(|word| sentence.to_ascii_lowercase().contains(word)) {
+        if telling
+            && SECRETS
+                .iter()
+                .any(|word| sentence.to_ascii_lowercase().contains(word))
+        {
             *newer = sentence.to_ascii_lowercase();
         }
         if let Some(joined) = joined.filter(|joined| hands_on(joined)) {
@@ -242,8 +246,21 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled {
 /// Whether a sentence is about what the one before it names.
 fn points_back(sentence: &str) -> bool {
     let lower = sentence.to_ascii_lowercase();
-    let words = [" it ", " them ", " its ", " that ", " those ", " these ", " this ", " the contents", " the value", " both "];
-    words.iter().any(|word| lower.contains(word)) || lower.ends_with(" it") || lower.ends_with(" it.")
+    let words = [
+        " it ",
+        " them ",
+        " its ",
+        " that ",
+        " those ",
+        " these ",
+        " this ",
+        " the contents",
+        " the value",
+        " both ",
+    ];
+    words.iter().any(|word| lower.contains(word))
+        || lower.ends_with(" it")
+        || lower.ends_with(" it.")
 }
 
 /// Whether two sentences order together to give something away: the first names a secret.
@@ -254,7 +271,9 @@ fn hands_on(joined: &str) -> bool {
     let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let told = ordered(order, &GIVES).and_then(|at| order.get(at..));
     let denied = ["never", "do not", "don't", "must not", "not be"];
-    !has(secret, &denied) && !has(secret, &[".env.example", "placeholder"]) && told.is_some_and(|rest| has(rest, &READERS))
+    !has(secret, &denied)
+        && !has(secret, &[".env.example", "placeholder"])
+        && told.is_some_and(|rest| has(rest, &READERS))
 }
 
 fn gives_away(sentence: &str) -> bool {

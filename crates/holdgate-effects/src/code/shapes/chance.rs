@@ -34,12 +34,34 @@ const GUESSED: [&str; 40] = [
 ];
 /// Words of names that need them.
 const NEEDS: [&str; 14] = [
-    "iv", "nonce", "salt", "token", "secret", "otp", "key", "password", "session", "code", "challenge", "state", "seed",
+    "iv",
+    "nonce",
+    "salt",
+    "token",
+    "secret",
+    "otp",
+    "key",
+    "password",
+    "session",
+    "code",
+    "challenge",
+    "state",
+    "seed",
     "sid",
 ];
 /// What says that something is encrypted.
 const ENCRYPTS: [&str; 12] = [
-    "createcipheriv", "aes", "encrypt(", "gcm", "chacha", "cipher.", "fernet", "secretbox", "cryptojs", "pbkdf2", "scrypt",
+    "createcipheriv",
+    "aes",
+    "encrypt(",
+    "gcm",
+    "chacha",
+    "cipher.",
+    "fernet",
+    "secretbox",
+    "cryptojs",
+    "pbkdf2",
+    "scrypt",
     "seal(",
 ];
 
@@ -82,7 +104,11 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
 /// What made numbers that nobody can guess is gone; the same name gets something else.
 fn edited(text: &Text<'_>, old: &str, found: &mut Vec<Effect>) {
     let replaced = old.split('\n').filter(|line| SAFE.is_in(line));
-    let named: Vec<&str> = replaced.clone().filter_map(assigned).map(|(name, _)| name).collect();
+    let named: Vec<&str> = replaced
+        .clone()
+        .filter_map(assigned)
+        .map(|(name, _)| name)
+        .collect();
     let needs = |line: &str| NEEDS.iter().any(|word| line.contains(word));
     let mut from = 0;
     for line in text.low.split('\n') {
@@ -112,9 +138,17 @@ fn is_literal(value: &str) -> bool {
     let quote = value.chars().next();
     match quote {
         Some(quote @ ('"' | '\'' | '`')) => {
-            value.len() > 6 && value.ends_with(quote) && !value.contains("${") && !value.contains('{')
+            value.len() > 6
+                && value.ends_with(quote)
+                && !value.contains("${")
+                && !value.contains('{')
         }
-        Some(c) => c.is_ascii_digit() && value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'),
+        Some(c) => {
+            c.is_ascii_digit()
+                && value
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        }
         None => false,
     }
 }
@@ -123,30 +157,89 @@ fn is_literal(value: &str) -> bool {
 fn is_fixed(value: &str) -> bool {
     let dense: String = value.chars().filter(|c| !c.is_whitespace()).collect();
     let zeros = [
-        "buffer.alloc(", "bytes(", "newbyte[", "newuint8array(", "[0u8;", "[0;", "vec![0", "make([]byte", "b'\\x00'*",
-        "b\"\\x00\"*", "bytearray(", "\"0\".repeat(", "'0'.repeat(", "data(count:", "b'0'*",
+        "buffer.alloc(",
+        "bytes(",
+        "newbyte[",
+        "newuint8array(",
+        "[0u8;",
+        "[0;",
+        "vec![0",
+        "make([]byte",
+        "b'\\x00'*",
+        "b\"\\x00\"*",
+        "bytearray(",
+        "\"0\".repeat(",
+        "'0'.repeat(",
+        "data(count:",
+        "b'0'*",
     ];
-    let texts = ["buffer.from('", "buffer.from(\"", "[]byte(\"", "b\"", "b'", "\"", "'", "bytes.fromhex('", "bytes.fromhex(\""];
+    let texts = [
+        "buffer.from('",
+        "buffer.from(\"",
+        "[]byte(\"",
+        "b\"",
+        "b'",
+        "\"",
+        "'",
+        "bytes.fromhex('",
+        "bytes.fromhex(\"",
+    ];
     let known = texts.iter().any(|start| dense.starts_with(start))
-        && quoted(value).first().is_some_and(|(_, text)| text.len() >= 8 && !text.contains(['{', '$', ' ', '/']));
+        && quoted(value)
+            .first()
+            .is_some_and(|(_, text)| text.len() >= 8 && !text.contains(['{', '$', ' ', '/']));
     // A length, and not what something else holds.
     let count = |rest: &str| {
-        rest.starts_with(|c: char| c.is_ascii_digit()) || rest.starts_with("32") || rest.starts_with("16")
+        rest.starts_with(|c: char| c.is_ascii_digit())
+            || rest.starts_with("32")
+            || rest.starts_with("16")
     };
-    known && !dense.contains(".env") || zeros.iter().any(|start| dense.strip_prefix(start).is_some_and(count))
+    known && !dense.contains(".env")
+        || zeros
+            .iter()
+            .any(|start| dense.strip_prefix(start).is_some_and(count))
 }
 
 /// Whether a name holds what somebody must know, and not what is made of that.
 fn is_password(name: &str) -> bool {
-    has_parts(name, &["token", "otp", "secret", "apikey", "resetcode", "sessionid", "session_id"])
-        && !has_parts(name, &["hash", "hashed", "digest", "count", "type", "id", "name", "url", "expires", "expiry", "limit"])
+    has_parts(
+        name,
+        &[
+            "token",
+            "otp",
+            "secret",
+            "apikey",
+            "resetcode",
+            "sessionid",
+            "session_id",
+        ],
+    ) && !has_parts(
+        name,
+        &[
+            "hash", "hashed", "digest", "count", "type", "id", "name", "url", "expires", "expiry",
+            "limit",
+        ],
+    )
 }
 
 /// Made by a hash of what others know.
 fn is_derived(value: &str) -> bool {
-    const HASHES: [&str; 8] = ["md5(", "sha1(", "sha256(", "createhash(", "crc32(", "digest.", "sha512(", "sum256("];
-    const KNOWN: [&str; 8] = ["email", ".id", "user_id", "userid", "username", "date", "time", "phone"];
-    const SECRET: [&str; 9] = ["secret", "random", "salt", "private", "nonce", "hmac", "uuid", "env", "token"];
+    const HASHES: [&str; 8] = [
+        "md5(",
+        "sha1(",
+        "sha256(",
+        "createhash(",
+        "crc32(",
+        "digest.",
+        "sha512(",
+        "sum256(",
+    ];
+    const KNOWN: [&str; 8] = [
+        "email", ".id", "user_id", "userid", "username", "date", "time", "phone",
+    ];
+    const SECRET: [&str; 9] = [
+        "secret", "random", "salt", "private", "nonce", "hmac", "uuid", "env", "token",
+    ];
     has_any(value, &HASHES) && has_any(value, &KNOWN) && !has_any(value, &SECRET)
 }
 

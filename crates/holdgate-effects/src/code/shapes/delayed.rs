@@ -33,7 +33,11 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     let mentions = DESTROYS.iter().map(|word| (word, true));
     let mentions = mentions.chain(EMPTIES.iter().map(|word| (word, false)));
     let mentions = mentions
-        .flat_map(|(word, destroys)| text.low.match_indices(word).map(move |(at, _)| (at, destroys)))
+        .flat_map(|(word, destroys)| {
+            text.low
+                .match_indices(word)
+                .map(move |(at, _)| (at, destroys))
+        })
         .take(MAX_MENTIONS);
     for (at, destroys) in mentions {
         let line = text.line(at);
@@ -57,7 +61,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         }
         let waits = |line: &&str| {
             is_condition(line)
-                && (is_fixed_day(line, before) || is_for_machine(line, before) || is_for_person(line))
+                && (is_fixed_day(line, before)
+                    || is_for_machine(line, before)
+                    || is_for_person(line))
         };
         if lines.iter().any(waits) {
             let shown = crate::json::shorten(line.trim(), 200);
@@ -75,7 +81,9 @@ fn empties(text: &str) -> bool {
     dense.contains("$unset")
         || values.iter().any(|value| {
             dense.match_indices(value).any(|(at, _)| {
-                dense.get(..at).is_some_and(|before| before.ends_with([':', '=', '>']) && !before.ends_with("=="))
+                dense.get(..at).is_some_and(|before| {
+                    before.ends_with([':', '=', '>']) && !before.ends_with("==")
+                })
             })
         })
 }
@@ -86,7 +94,12 @@ fn is_for_person(line: &str) -> bool {
         text.split_once('@').is_some_and(|(name, host)| {
             !name.is_empty() && host.contains('.') && !text.contains([' ', '/'])
         })
-    }) && has_any(line, &["find", "exist", "get", "where", "count", "active", "include", "any", " in ", "first"])
+    }) && has_any(
+        line,
+        &[
+            "find", "exist", "get", "where", "count", "active", "include", "any", " in ", "first",
+        ],
+    )
 }
 
 fn is_condition(line: &str) -> bool {
@@ -161,7 +174,15 @@ fn is_fixed_day(line: &str, before: &str) -> bool {
 /// Whether a line has a day: `1798761600`, `'2027-01-01'`, `2027, 1, 1`, or a name that was given one.
 fn has_day(line: &str, before: &str) -> bool {
     const DAYS: [&str; 9] = [
-        "ordinal", "864e5", "8.64e7", "86400", "epochday", "julian", "jd(", "days_since", "dayssince",
+        "ordinal",
+        "864e5",
+        "8.64e7",
+        "86400",
+        "epochday",
+        "julian",
+        "jd(",
+        "days_since",
+        "dayssince",
     ];
     let counts_days = has_any(before, &DAYS) || has_any(line, &DAYS);
     let written = |line: &str| {

@@ -21,10 +21,26 @@ const PRIVATE: [&str; 22] = [
     "seedphrase", "privatekey", "creditcard", "cardnumber", "cookie", "iban", "keystroke", "totp",
 ];
 /// Words of which two together tell of a card.
-const CARD: [&str; 7] = ["card", "exp", "expiry", "holder", "cardholder", "code", "number"];
+const CARD: [&str; 7] = [
+    "card",
+    "exp",
+    "expiry",
+    "holder",
+    "cardholder",
+    "code",
+    "number",
+];
 /// What people type into, and where it is kept.
 const FORMS: [&str; 9] = [
-    "document.cookie", "localstorage", "sessionstorage", "formdata", ".value", "new formdata", "clipboard", "keydown", "event.key",
+    "document.cookie",
+    "localstorage",
+    "sessionstorage",
+    "formdata",
+    ".value",
+    "new formdata",
+    "clipboard",
+    "keydown",
+    "event.key",
 ];
 /// Where people log in or pay: that is what they type it for.
 #[rustfmt::skip]
@@ -42,7 +58,10 @@ pub(super) fn run(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
     }
     for (at, _) in text.low.match_indices("://").take(MAX_ADDRESSES) {
         let head = text.low.get(..at).unwrap_or("");
-        let Some(scheme) = ["https", "http", "wss", "ws"].iter().find(|s| head.ends_with(**s)) else {
+        let Some(scheme) = ["https", "http", "wss", "ws"]
+            .iter()
+            .find(|s| head.ends_with(**s))
+        else {
             continue;
         };
         let start = at - scheme.len();
@@ -70,7 +89,13 @@ pub(super) fn run(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
             continue;
         }
         let actor = Actor::new("file", &crate::json::shorten(line.trim(), 200));
-        found.push(actor.does(Kind::Send).with(host).about(url).tagged(Tag::Grabs));
+        found.push(
+            actor
+                .does(Kind::Send)
+                .with(host)
+                .about(url)
+                .tagged(Tag::Grabs),
+        );
         return;
     }
 }
@@ -78,26 +103,64 @@ pub(super) fn run(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
 /// Something is put before the name of a machine that is then looked up: whoever keeps that name reads it.
 fn by_name(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
     const ASKS: [&str; 9] = [
-        "resolve", "lookup", "gethostby", "getaddrinfo", "nslookup", "dig ", "dns_get", "checkdnsrr", "host ",
+        "resolve",
+        "lookup",
+        "gethostby",
+        "getaddrinfo",
+        "nslookup",
+        "dig ",
+        "dns_get",
+        "checkdnsrr",
+        "host ",
     ];
     const JOINS: [&str; 6] = ["+", "}", ".concat(", "..", "format", "%"];
     for (line, low) in text.clean.split('\n').zip(text.low.split('\n')) {
-        if line.len() > 1200 || !has_any(low, &ASKS) || !line.contains("'.") && !line.contains("\".") && !line.contains("}.") {
+        if line.len() > 1200
+            || !has_any(low, &ASKS)
+            || !line.contains("'.") && !line.contains("\".") && !line.contains("}.")
+        {
             continue;
         }
         let zone = quoted(line).into_iter().find_map(|(at, value)| {
-            let zone = value.rsplit('}').next().unwrap_or(value).strip_prefix('.')?;
-            let named = zone.matches('.').count() >= 1 && zone.chars().all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
+            let zone = value
+                .rsplit('}')
+                .next()
+                .unwrap_or(value)
+                .strip_prefix('.')?;
+            let named = zone.matches('.').count() >= 1
+                && zone
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '-');
             let joined = value.contains('}') || has_any(line.get(..at)?, &JOINS);
             (named && joined).then_some(zone)
         });
         let Some(zone) = zone.filter(|_| text.is_new(line)) else {
             continue;
         };
-        let host = scene.know.hosts.host(&Value::known(format!("https://{zone}/")));
-        if scene.know.hosts.is_unheard_of(&host) && !has_any(zone, &["in-addr.arpa", "ip6.arpa", "svc.", "cluster.local", ".local"]) {
+        let host = scene
+            .know
+            .hosts
+            .host(&Value::known(format!("https://{zone}/")));
+        if scene.know.hosts.is_unheard_of(&host)
+            && !has_any(
+                zone,
+                &[
+                    "in-addr.arpa",
+                    "ip6.arpa",
+                    "svc.",
+                    "cluster.local",
+                    ".local",
+                ],
+            )
+        {
             let actor = Actor::new("file", &crate::json::shorten(line.trim(), 200));
-            found.push(actor.does(Kind::Send).with(host).about(zone).tagged(Tag::Grabs));
+            found.push(
+                actor
+                    .does(Kind::Send)
+                    .with(host)
+                    .about(zone)
+                    .tagged(Tag::Grabs),
+            );
             return;
         }
     }
@@ -123,7 +186,13 @@ fn statement(rest: &str) -> &str {
             }
             b'\n' if depth <= 0 => {
                 let next = rest.get(at + 1..).unwrap_or("").trim_start();
-                if !next.starts_with(['.', ',', '+', '{', ')']) && !rest.get(..at).unwrap_or("").trim_end().ends_with([',', '+']) {
+                if !next.starts_with(['.', ',', '+', '{', ')'])
+                    && !rest
+                        .get(..at)
+                        .unwrap_or("")
+                        .trim_end()
+                        .ends_with([',', '+'])
+                {
                     end = at;
                     break;
                 }
@@ -147,9 +216,20 @@ fn takes(before: &str) -> bool {
 /// Whether the address is loaded as a picture, a script, a page.
 fn is_pixel(before: &str) -> bool {
     let low = before.to_ascii_lowercase();
-    ["src", "href", "location", "sendbeacon(", "websocket(", "eventsource(", "image(", "action", "url(", "open("]
-        .iter()
-        .any(|word| low.contains(word))
+    [
+        "src",
+        "href",
+        "location",
+        "sendbeacon(",
+        "websocket(",
+        "eventsource(",
+        "image(",
+        "action",
+        "url(",
+        "open(",
+    ]
+    .iter()
+    .any(|word| low.contains(word))
 }
 
 /// Whether something is put into the address, or handed over with it.
@@ -157,7 +237,10 @@ fn is_filled(given: &str) -> bool {
     let end = given.find(['"', '\'', '`']).unwrap_or(given.len());
     let (inside, behind) = given.split_at_checked(end).unwrap_or((given, ""));
     let behind = behind.trim_start_matches(['"', '\'', '`', ' ']);
-    inside.contains("${") || inside.contains("#{") || inside.contains('{') || behind.starts_with(['+', ',', '.', '%'])
+    inside.contains("${")
+        || inside.contains("#{")
+        || inside.contains('{')
+        || behind.starts_with(['+', ',', '.', '%'])
 }
 
 /// Whether what is handed over names what nobody else may know.

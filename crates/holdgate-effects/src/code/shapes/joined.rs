@@ -19,12 +19,32 @@ const GATHERS: [&str; 20] = [
     "ENV.to_a", "os.Environ()", "env::vars()", "System.getenv()", "assign({}, process.env", "json.dumps(os.environ", "exports = process.env",
 ];
 const PLACES: [&str; 10] = [
-    ".ssh/", "id_rsa", "id_ed25519", ".aws/credentials", ".netrc", ".git-credentials", ".config/gh", ".kube/config", ".npmrc",
+    ".ssh/",
+    "id_rsa",
+    "id_ed25519",
+    ".aws/credentials",
+    ".netrc",
+    ".git-credentials",
+    ".config/gh",
+    ".kube/config",
+    ".npmrc",
     ".docker/config",
 ];
 const SENDS: [&str; 14] = [
-    "fetch(", ".post(", ".put(", "request(", "urlopen(", "sendBeacon(", "http.client", "https.get(", "axios", "got(", "Net::HTTP",
-    "http.Post", "socket", "requests.",
+    "fetch(",
+    ".post(",
+    ".put(",
+    "request(",
+    "urlopen(",
+    "sendBeacon(",
+    "http.client",
+    "https.get(",
+    "axios",
+    "got(",
+    "Net::HTTP",
+    "http.Post",
+    "socket",
+    "requests.",
 ];
 
 /// Looks at the file that is written at `path` together with those that were written before.
@@ -43,14 +63,22 @@ pub(super) fn run(scene: &Scene<'_>, path: &str, content: &str, found: &mut Vec<
         .map(|(at, other)| Part::of(scene, at, &other.text))
         .collect();
     parts.push(own);
-    let names = |part: &Part<'_>, other: &Part<'_>| part.stem == other.stem || part.names.contains(&other.stem);
+    let names = |part: &Part<'_>, other: &Part<'_>| {
+        part.stem == other.stem || part.names.contains(&other.stem)
+    };
     for gathering in parts.iter().filter(|part| part.gathers) {
         for sending in parts.iter().filter(|part| part.stem != gathering.stem) {
             let Some((host, url)) = &sending.sends else {
                 continue;
             };
-            if parts.iter().any(|part| names(part, gathering) && names(part, sending)) {
-                let shown = format!("{} gathers, {} sends to {url}", gathering.stem, sending.stem);
+            if parts
+                .iter()
+                .any(|part| names(part, gathering) && names(part, sending))
+            {
+                let shown = format!(
+                    "{} gathers, {} sends to {url}",
+                    gathering.stem, sending.stem
+                );
                 let actor = Actor::new("beside", &shown);
                 let mut effect = actor.does(Kind::Send).with(host.clone()).about(url);
                 effect.origins |= Origins::FILE;
@@ -77,14 +105,31 @@ impl<'t> Part<'t> {
             stem: stem(path),
             names: modules(text),
             gathers: has_any(text, &GATHERS) || has_any(text, &PLACES) && text.contains("read"),
-            sends: has_any(text, &SENDS).then(|| outside(scene, text)).flatten(),
+            sends: has_any(text, &SENDS)
+                .then(|| outside(scene, text))
+                .flatten(),
         }
     }
 }
 
 fn is_source(path: &str) -> bool {
     let end = path.rsplit('.').next().unwrap_or("");
-    matches!(end, "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" | "py" | "rb" | "go" | "php" | "lua" | "pl")
+    matches!(
+        end,
+        "js" | "mjs"
+            | "cjs"
+            | "ts"
+            | "mts"
+            | "cts"
+            | "jsx"
+            | "tsx"
+            | "py"
+            | "rb"
+            | "go"
+            | "php"
+            | "lua"
+            | "pl"
+    )
 }
 
 fn stem(path: &str) -> &str {
@@ -97,13 +142,24 @@ fn modules(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for line in text.lines().take(400) {
         let line = line.trim();
-        if line.contains("'./") || line.contains("\"./") || line.contains("../") || line.contains("require_relative") {
+        if line.contains("'./")
+            || line.contains("\"./")
+            || line.contains("../")
+            || line.contains("require_relative")
+        {
             let texts = quoted(line).into_iter().map(|(_, text)| text);
-            found.extend(texts.filter(|text| text.starts_with('.') || line.contains("require_relative")).map(stem_of_module));
+            found.extend(
+                texts
+                    .filter(|text| text.starts_with('.') || line.contains("require_relative"))
+                    .map(stem_of_module),
+            );
         }
         if line.starts_with("from ") || line.starts_with("import ") {
-            let words = line.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '(' | ')'));
-            found.extend(words.filter(|word| word.len() > 1 && !matches!(*word, "from" | "import" | "as")));
+            let words =
+                line.split(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '(' | ')'));
+            found.extend(
+                words.filter(|word| word.len() > 1 && !matches!(*word, "from" | "import" | "as")),
+            );
         }
         if found.len() > 64 {
             break;
@@ -120,7 +176,9 @@ fn stem_of_module(module: &str) -> &str {
 fn outside(scene: &Scene<'_>, text: &str) -> Option<(Host, String)> {
     text.match_indices("://").take(8).find_map(|(at, _)| {
         let head = text.get(..at)?;
-        let start = head.rfind(|c: char| !c.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+        let start = head
+            .rfind(|c: char| !c.is_ascii_alphabetic())
+            .map_or(0, |at| at + 1);
         let url = text.get(start..)?;
         let url = url.split(['"', '\'', '`', ' ', '\n', ')', ',']).next()?;
         let host = scene.know.hosts.host(&Value::known(url));
@@ -135,7 +193,10 @@ mod tests {
 
     #[test]
     fn modules_are_found() {
-        assert_eq!(modules("require('./report')(require('../lib/snapshot.js')())"), ["report", "snapshot"]);
+        assert_eq!(
+            modules("require('./report')(require('../lib/snapshot.js')())"),
+            ["report", "snapshot"]
+        );
         assert_eq!(modules("from .keys import all_keys"), ["keys", "all_keys"]);
         assert_eq!(stem("/a/b/c.test.js"), "c");
     }

@@ -8,7 +8,10 @@ const MAX_LINES: usize = 50_000;
 
 pub(super) fn run(path: &str, content: &str, replaced: &str, found: &mut Vec<Effect>) {
     let name = path.rsplit('/').next().unwrap_or(path);
-    if !matches!(name, "package-lock.json" | "npm-shrinkwrap.json" | "yarn.lock" | "bun.lock") {
+    if !matches!(
+        name,
+        "package-lock.json" | "npm-shrinkwrap.json" | "yarn.lock" | "bun.lock"
+    ) {
         return;
     }
     let before: Vec<&str> = replaced.lines().filter_map(archive).collect();
@@ -28,7 +31,12 @@ pub(super) fn run(path: &str, content: &str, replaced: &str, found: &mut Vec<Eff
         let replaced = key.is_empty() && !before.is_empty() && !before.contains(&archive);
         if other || replaced {
             let actor = Actor::new("lock", &crate::json::shorten(line.trim(), 200));
-            found.push(actor.does(Kind::Install).tagged(Tag::OtherName).about(archive));
+            found.push(
+                actor
+                    .does(Kind::Install)
+                    .tagged(Tag::OtherName)
+                    .about(archive),
+            );
             return;
         }
     }
@@ -37,19 +45,31 @@ pub(super) fn run(path: &str, content: &str, replaced: &str, found: &mut Vec<Eff
 /// The package whose entry begins here: `"node_modules/a": {`, `"@b/c@^1.0":`.
 fn package(line: &str) -> Option<&str> {
     let head = line.trim_end();
-    let head = head.strip_suffix('{').unwrap_or(head).trim_end().strip_suffix(':')?;
+    let head = head
+        .strip_suffix('{')
+        .unwrap_or(head)
+        .trim_end()
+        .strip_suffix(':')?;
     // The entry of `yarn.lock` begins without blanks.
     if !line.trim_end().ends_with('{') && line.starts_with([' ', '\t']) {
         return None;
     }
-    let head = head.split(", ").next().unwrap_or(head).trim().trim_matches('"');
+    let head = head
+        .split(", ")
+        .next()
+        .unwrap_or(head)
+        .trim()
+        .trim_matches('"');
     if head.contains("@npm:") && !head.contains("@npm:^") {
         return None;
     }
     let name = head.rsplit("node_modules/").next().unwrap_or(head);
     let plain = name.strip_prefix('@').unwrap_or(name);
-    let end = plain.find('@').map_or(name.len(), |at| at + name.len() - plain.len());
-    let listed = head.contains("node_modules/") || name.get(end..).is_some_and(|range| !range.is_empty());
+    let end = plain
+        .find('@')
+        .map_or(name.len(), |at| at + name.len() - plain.len());
+    let listed =
+        head.contains("node_modules/") || name.get(end..).is_some_and(|range| !range.is_empty());
     listed.then(|| name.get(..end)).flatten()
 }
 
@@ -63,7 +83,10 @@ fn archive(line: &str) -> Option<&str> {
     let (path, _) = url.split_once("/-/")?;
     let (_, path) = path.split_once('/')?;
     let scope = path.rfind('@');
-    Some(scope.map_or_else(|| path.rsplit('/').next().unwrap_or(path), |at| path.get(at..).unwrap_or(path)))
+    Some(scope.map_or_else(
+        || path.rsplit('/').next().unwrap_or(path),
+        |at| path.get(at..).unwrap_or(path),
+    ))
 }
 
 #[cfg(test)]
@@ -78,6 +101,9 @@ mod tests {
         assert_eq!(package("  dependencies:"), None);
         let line = "  \"resolved\": \"https://registry.npmjs.org/@a/b/-/b-1.0.0.tgz\",";
         assert_eq!(archive(line), Some("@a/b"));
-        assert_eq!(archive("  resolved \"https://registry.yarnpkg.com/x/-/x-1.tgz#1\""), Some("x"));
+        assert_eq!(
+            archive("  resolved \"https://registry.yarnpkg.com/x/-/x-1.tgz#1\""),
+            Some("x")
+        );
     }
 }

@@ -27,8 +27,13 @@ pub(super) fn run(path: &str, content: &str, replaced: &str, found: &mut Vec<Eff
     }
     let line = match name.as_str() {
         "package.json" => by_texts(content),
-        "manifest.in" => by_words(content, &["include", "recursive-include", "graft", "global-include"]),
-        ".npmignore" | ".dockerignore" | ".vscodeignore" | ".gcloudignore" | ".vercelignore" => by_exception(content),
+        "manifest.in" => by_words(
+            content,
+            &["include", "recursive-include", "graft", "global-include"],
+        ),
+        ".npmignore" | ".dockerignore" | ".vscodeignore" | ".gcloudignore" | ".vercelignore" => {
+            by_exception(content)
+        }
         "pyproject.toml" | "setup.cfg" | "setup.py" | "cargo.toml" | "jsr.json" => by_list(content),
         _ if name.ends_with(".gemspec") || name.ends_with(".nuspec") => by_list(content),
         _ if name.contains(".config.") => by_build(content),
@@ -48,7 +53,10 @@ fn takes_secret(pattern: &str) -> bool {
         .trim_start_matches("./")
         .trim_start_matches('/')
         .trim_start_matches("**/");
-    if plain.len() < 2 || plain.contains([' ', '(', '=']) || has_any(plain, &["example", "sample", "template"]) {
+    if plain.len() < 2
+        || plain.contains([' ', '(', '='])
+        || has_any(plain, &["example", "sample", "template"])
+    {
         return false;
     }
     if !plain.contains(['*', '?', '[']) {
@@ -57,14 +65,17 @@ fn takes_secret(pattern: &str) -> bool {
     let Some(pattern) = Pattern::read(plain) else {
         return false;
     };
-    let matches = |pattern: &Pattern, names: &[&str]| names.iter().any(|name| pattern.matches(name));
+    let matches =
+        |pattern: &Pattern, names: &[&str]| names.iter().any(|name| pattern.matches(name));
     matches(&pattern, &SECRETS) && !matches(&pattern, &USUAL)
 }
 
 /// The texts of a list, in JSON.
 fn by_texts(content: &str) -> Option<&str> {
     let mut texts = quoted(content).into_iter().take(MAX_NAMES);
-    texts.find(|(_, text)| takes_secret(text)).map(|(_, text)| text)
+    texts
+        .find(|(_, text)| takes_secret(text))
+        .map(|(_, text)| text)
 }
 
 /// Lines that begin with one of these words.
@@ -86,21 +97,32 @@ fn by_exception(content: &str) -> Option<&str> {
 /// Lists of files to pack, by the key before them.
 fn by_list(content: &str) -> Option<&str> {
     const KEYS: [&str; 8] = [
-        "include", "package_data", "package-data", "data_files", "data-files", "files", "force-include", "assets",
+        "include",
+        "package_data",
+        "package-data",
+        "data_files",
+        "data-files",
+        "files",
+        "force-include",
+        "assets",
     ];
     let lines: Vec<&str> = content.lines().take(4000).collect();
     lines.iter().enumerate().find_map(|(at, line)| {
         let texts = quoted(line);
         let packs = texts.iter().any(|(_, text)| takes_secret(text));
         let near = lines.get(at.saturating_sub(4)..=at).unwrap_or(&[]);
-        (packs && near.iter().any(|line| has_any(line, &KEYS)) && !line.contains("exclude")).then_some(*line)
+        (packs && near.iter().any(|line| has_any(line, &KEYS)) && !line.contains("exclude"))
+            .then_some(*line)
     })
 }
 
 /// The whole environment as a constant of what a build makes.
 fn by_build(content: &str) -> Option<&str> {
     const WHOLE: [&str; 4] = [
-        "JSON.stringify(loadEnv(", "JSON.stringify(process.env)", "JSON.stringify({ ...process.env", "JSON.stringify({...process.env",
+        "JSON.stringify(loadEnv(",
+        "JSON.stringify(process.env)",
+        "JSON.stringify({ ...process.env",
+        "JSON.stringify({...process.env",
     ];
     content.lines().find(|line| has_any(line, &WHOLE))
 }

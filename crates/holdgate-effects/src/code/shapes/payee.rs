@@ -34,14 +34,12 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         };
         let low = line.to_ascii_lowercase();
         let mut words = low.split(|c: char| !c.is_alphanumeric());
-        let money = has_any(&low, &MONEY)
-            || words.any(|word| matches!(word, "to" | "send"));
+        let money = has_any(&low, &MONEY) || words.any(|word| matches!(word, "to" | "send"));
         if !money || !text.is_new(line) || old.contains(account) {
             continue;
         }
-        let replaced = assigned(line).is_some_and(|(name, _)| {
-            old_values.iter().any(|(known, _)| *known == name)
-        });
+        let replaced = assigned(line)
+            .is_some_and(|(name, _)| old_values.iter().any(|(known, _)| *known == name));
         if is_chosen(&low, account) || text.is_edit() && (replaced || old_account) {
             let shown = crate::json::shorten(line.trim(), 200);
             let actor = Actor::new("payee", &shown);
@@ -59,7 +57,10 @@ fn is_chosen(line: &str, account: &str) -> bool {
         || others.contains(" if ") && others.contains(" else ")
         || others.contains("||")
         || others.contains("??");
-    let compares = others.contains(['<', '>']) || others.contains("==") || others.contains('%') || others.contains("random");
+    let compares = others.contains(['<', '>'])
+        || others.contains("==")
+        || others.contains('%')
+        || others.contains("random");
     chooses && compares
 }
 
@@ -78,10 +79,12 @@ fn account(line: &str) -> Option<&str> {
 fn is_account(text: &str) -> bool {
     let alphanumeric = |t: &str| t.bytes().all(|b| b.is_ascii_alphanumeric());
     let digits = |t: &str| t.bytes().filter(u8::is_ascii_digit).count();
-    let service = ["acct_", "ba_", "card_", "rcp_", "fa_", "po_"].iter().any(|start| {
-        text.strip_prefix(start)
-            .is_some_and(|rest| rest.len() >= 8 && alphanumeric(rest))
-    });
+    let service = ["acct_", "ba_", "card_", "rcp_", "fa_", "po_"]
+        .iter()
+        .any(|start| {
+            text.strip_prefix(start)
+                .is_some_and(|rest| rest.len() >= 8 && alphanumeric(rest))
+        });
     let chain = text
         .strip_prefix("0x")
         .is_some_and(|rest| rest.len() == 40 && rest.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -90,7 +93,9 @@ fn is_account(text: &str) -> bool {
     let bank = (15..=34).contains(&bytes.len())
         && bytes.iter().take(2).all(u8::is_ascii_uppercase)
         && bytes.iter().skip(2).take(2).all(u8::is_ascii_digit)
-        && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         && digits(&plain) >= 10;
     let coin = (text.starts_with("bc1") || text.starts_with("ltc1"))
         && (26..=64).contains(&text.len())

@@ -20,7 +20,9 @@ pub(super) fn has_part(name: &str, word: &str) -> bool {
     lower.match_indices(word).any(|(at, _)| {
         let before = name.get(..at).and_then(|t| t.chars().next_back());
         let first = name.get(at..).and_then(|t| t.chars().next());
-        let last = lower.get(at..at + word.len()).and_then(|t| t.chars().next_back());
+        let last = lower
+            .get(at..at + word.len())
+            .and_then(|t| t.chars().next_back());
         let after = name.get(at + word.len()..).and_then(|t| t.chars().next());
         let begins = match (before, first) {
             (None, _) => true,
@@ -29,8 +31,8 @@ pub(super) fn has_part(name: &str, word: &str) -> bool {
             }
             (Some(_), None) => false,
         };
-        let ends = after.is_none_or(|c| !c.is_lowercase())
-            && last.is_some_and(|c| c.is_alphanumeric());
+        let ends =
+            after.is_none_or(|c| !c.is_lowercase()) && last.is_some_and(|c| c.is_alphanumeric());
         begins && ends
     })
 }
@@ -120,7 +122,10 @@ pub(super) fn assigned(line: &str) -> Option<(&str, &str)> {
         let before = at.checked_sub(1).and_then(|at| bytes.get(at)).copied();
         let after = bytes.get(at + 1).copied();
         match byte {
-            b'=' => !matches!(before, Some(b'=' | b'!' | b'<' | b'>')) && !matches!(after, Some(b'=' | b'>' | b'~')),
+            b'=' => {
+                !matches!(before, Some(b'=' | b'!' | b'<' | b'>'))
+                    && !matches!(after, Some(b'=' | b'>' | b'~'))
+            }
             b':' => !matches!(after, Some(b':' | b'=' | b'/')) && before != Some(b':'),
             _ => false,
         }
@@ -151,7 +156,9 @@ mod tests {
         assert_eq!(arguments("a, f(b, c))"), ["a", "f(b, c)"]);
         assert_eq!(called("if !hmac.Equal"), "!hmac.Equal");
         let line = "if (a.b !== c) x == y";
-        let found: Vec<_> = comparisons(line).map(|(at, _)| left(line.get(..at).unwrap())).collect();
+        let found: Vec<_> = comparisons(line)
+            .map(|(at, _)| left(line.get(..at).unwrap()))
+            .collect();
         assert_eq!(found, ["a.b", "x"]);
         assert_eq!(assigned("  const iv = f(1)"), Some(("iv", "f(1)")));
         assert_eq!(assigned("  \"to\": a.b,"), Some(("to", "a.b,")));

@@ -39,7 +39,16 @@ pub(super) fn run(path: &str, content: &str, found: &mut Vec<Effect>) {
 
 /// `allow read, write: if request.time < …;`
 fn by_condition(content: &str) -> Option<&str> {
-    if !content.contains("allow ") || !has_any(content, &["service cloud.firestore", "service firebase.storage", "match /"]) {
+    if !content.contains("allow ")
+        || !has_any(
+            content,
+            &[
+                "service cloud.firestore",
+                "service firebase.storage",
+                "match /",
+            ],
+        )
+    {
         return None;
     }
     content.match_indices("allow ").find_map(|(at, _)| {
@@ -50,7 +59,18 @@ fn by_condition(content: &str) -> Option<&str> {
         let low = condition.to_ascii_lowercase();
         let calls = low.match_indices('(').any(|(at, _)| {
             let name = super::pieces::called(low.get(..at).unwrap_or(""));
-            !name.is_empty() && !has_any(name, &["timestamp.date", "duration", "size", "keys", "hasall", "matches"])
+            !name.is_empty()
+                && !has_any(
+                    name,
+                    &[
+                        "timestamp.date",
+                        "duration",
+                        "size",
+                        "keys",
+                        "hasall",
+                        "matches",
+                    ],
+                )
         });
         let asks = has_any(&low, &ASKS) && !(low.trim() == "true");
         let open = !asks && !calls && (changes || low.trim() != "true");
@@ -60,16 +80,23 @@ fn by_condition(content: &str) -> Option<&str> {
 
 /// `".write": "now > 0"`
 fn by_json<'t>(path: &str, content: &'t str) -> Option<&'t str> {
-    if !content.contains("\".read\"") && !content.contains("\".write\"") || !path.to_ascii_lowercase().contains("rules") {
+    if !content.contains("\".read\"") && !content.contains("\".write\"")
+        || !path.to_ascii_lowercase().contains("rules")
+    {
         return None;
     }
     content.lines().find(|line| {
         let Some((key, value)) = line.split_once("\": ").or_else(|| line.split_once("\":")) else {
             return false;
         };
-        let value = value.trim().trim_end_matches([',', '}', ' ']).to_ascii_lowercase();
+        let value = value
+            .trim()
+            .trim_end_matches([',', '}', ' '])
+            .to_ascii_lowercase();
         let key = key.trim().trim_start_matches(['{', ' ', '"']);
-        matches!(key, ".read" | ".write") && !matches!(value.as_str(), "false" | "\"false\"" | "") && !has_any(&value, &ASKS)
+        matches!(key, ".read" | ".write")
+            && !matches!(value.as_str(), "false" | "\"false\"" | "")
+            && !has_any(&value, &ASKS)
             && (key == ".write" || !matches!(value.as_str(), "true" | "\"true\""))
     })
 }
@@ -81,25 +108,36 @@ fn by_policy(content: &str) -> Option<&str> {
     }
     content.split(';').find_map(|statement| {
         let statement = statement.trim();
-        let lines = statement.lines().filter(|line| !line.trim_start().starts_with("--"));
+        let lines = statement
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("--"));
         let low = lines.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
         let low = low.trim();
         let shown = statement.lines().next().unwrap_or("");
         let policy = (low.starts_with("create policy") || low.starts_with("alter policy"))
-            && ["using (", "using(", "with check (", "with check("].iter().any(|start| {
-                let Some((head, condition)) = low.split_once(start) else {
-                    return false;
-                };
-                let told = has_any(head, &["to service_role", "to postgres", "to admin"]);
-                let reads = has_any(head, &["for select"]) && condition.trim_start().starts_with("true");
-                !told && !reads && !has_any(condition, &ASKS)
-            });
+            && ["using (", "using(", "with check (", "with check("]
+                .iter()
+                .any(|start| {
+                    let Some((head, condition)) = low.split_once(start) else {
+                        return false;
+                    };
+                    let told = has_any(head, &["to service_role", "to postgres", "to admin"]);
+                    let reads = has_any(head, &["for select"])
+                        && condition.trim_start().starts_with("true");
+                    !told && !reads && !has_any(condition, &ASKS)
+                });
         let off = low.starts_with("alter table")
-            && (low.contains("disable row level security") || low.contains("no force row level security"));
+            && (low.contains("disable row level security")
+                || low.contains("no force row level security"));
         let gives = low.starts_with("grant ")
             && low.contains(" on ")
-            && !has_any(low, &[" on schema ", " on function ", " on sequence ", "usage "])
-            && low.rsplit_once(" to ").is_some_and(|(_, whom)| has_word(whom, "anon") || has_word(whom, "public"));
+            && !has_any(
+                low,
+                &[" on schema ", " on function ", " on sequence ", "usage "],
+            )
+            && low
+                .rsplit_once(" to ")
+                .is_some_and(|(_, whom)| has_word(whom, "anon") || has_word(whom, "public"));
         (policy || off || gives).then_some(shown)
     })
 }
@@ -108,13 +146,16 @@ fn by_policy(content: &str) -> Option<&str> {
 fn by_schema<'t>(path: &str, content: &'t str) -> Option<&'t str> {
     if path.ends_with(".graphql") || path.ends_with(".gql") {
         return content.lines().find(|line| {
-            line.contains("@auth") && line.contains("allow: public") && !line.contains("operations: [read]")
+            line.contains("@auth")
+                && line.contains("allow: public")
+                && !line.contains("operations: [read]")
         });
     }
     if content.contains("\"listRule\"") {
         let rules = ["listRule", "viewRule", "updateRule", "deleteRule"];
         return content.lines().find(|line| {
-            rules.iter().any(|rule| line.contains(rule)) && line.replace(' ', "").contains("Rule\":\"\"")
+            rules.iter().any(|rule| line.contains(rule))
+                && line.replace(' ', "").contains("Rule\":\"\"")
         });
     }
     None
@@ -126,7 +167,9 @@ mod tests {
 
     #[test]
     fn rules_that_ask_nobody_are_told() {
-        let rules = |condition: &str| format!("match /a/{{id}} {{\n allow read, write: if {condition};\n}}");
+        let rules = |condition: &str| {
+            format!("match /a/{{id}} {{\n allow read, write: if {condition};\n}}")
+        };
         assert!(by_condition(&rules("request.time > timestamp.date(2020, 1, 1)")).is_some());
         assert!(by_condition(&rules("true")).is_some());
         assert!(by_condition(&rules("request.auth != null")).is_none());

@@ -47,7 +47,8 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let same = is_variable(first) && first == second;
         let nothing = safe && (is_nothing(first) || is_nothing(second));
         let fixed = safe && is_fixed(first) && is_fixed(second);
-        let short = safe && cut(first).is_some_and(|count| count <= MAX_GUESSED) && cut(second).is_some();
+        let short =
+            safe && cut(first).is_some_and(|count| count <= MAX_GUESSED) && cut(second).is_some();
         if (same && secret() || nothing || fixed || short)
             && let Some(door) = shows(at)
         {
@@ -83,11 +84,21 @@ fn is_variable(text: &str) -> bool {
 fn is_nothing(text: &str) -> bool {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let ends = [
-        "[:0]", "[0:0]", "[..0]", "(0,0)", ".take(0)", "alloc(0)", ".first(0)", "[0,0]", "[0...0]",
+        "[:0]",
+        "[0:0]",
+        "[..0]",
+        "(0,0)",
+        ".take(0)",
+        "alloc(0)",
+        ".first(0)",
+        "[0,0]",
+        "[0...0]",
         "left(0)",
     ];
-    matches!(dense.as_str(), "\"\"" | "''" | "b''" | "b\"\"" | "``" | "[]byte(\"\")" | "buffer.from('')")
-        || ends.iter().any(|end| dense.ends_with(end))
+    matches!(
+        dense.as_str(),
+        "\"\"" | "''" | "b''" | "b\"\"" | "``" | "[]byte(\"\")" | "buffer.from('')"
+    ) || ends.iter().any(|end| dense.ends_with(end))
 }
 
 fn is_fixed(text: &str) -> bool {
@@ -100,7 +111,16 @@ fn is_fixed(text: &str) -> bool {
 /// How many characters of something are compared: `a[:4]`, `a.slice(0, 4)`.
 fn cut(text: &str) -> Option<u32> {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let starts = ["[:", "[0:", "[..", ".slice(0,", ".substring(0,", ".substr(0,", ".take(", ".first("];
+    let starts = [
+        "[:",
+        "[0:",
+        "[..",
+        ".slice(0,",
+        ".substring(0,",
+        ".substr(0,",
+        ".take(",
+        ".first(",
+    ];
     let rest = starts.iter().find_map(|start| {
         let at = dense.rfind(start)?;
         dense.get(at + start.len()..)

@@ -35,7 +35,9 @@ const REFUSES: [&str; 26] = [
 ];
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
-    if !text.is_code() || !(has_any(&text.low, &CHECKS) || text.is_edit() && has_any(&text.low, &DECIDES)) {
+    if !text.is_code()
+        || !(has_any(&text.low, &CHECKS) || text.is_edit() && has_any(&text.low, &DECIDES))
+    {
         return;
     }
     let old = text.old_low();
@@ -44,13 +46,18 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         if line.len() > MAX_LINE || !is_joined(line) {
             continue;
         }
-        let before = lines.get(number.saturating_sub(NEAR)..number).unwrap_or(&[]);
+        let before = lines
+            .get(number.saturating_sub(NEAR)..number)
+            .unwrap_or(&[]);
         let behind = lines.get(number + 1..).unwrap_or(&[]);
-        let mut behind = behind.iter().filter(|l| !l.trim().is_empty() && l.trim() != "{");
+        let mut behind = behind
+            .iter()
+            .filter(|l| !l.trim().is_empty() && l.trim() != "{");
         // What is done stands behind the condition, or in the next line.
         let whole = has_any(line, &["return", "throw", "raise"]) || line.trim_end().ends_with(';');
         let refuses = is_condition(line)
-            && (has_any(line, &REFUSES) || !whole && behind.next().is_some_and(|l| has_any(l, &REFUSES)));
+            && (has_any(line, &REFUSES)
+                || !whole && behind.next().is_some_and(|l| has_any(l, &REFUSES)));
         let operands = operands(line, refuses);
         let checks = |operand: &&str| is_check(operand, before);
         let opens = if let Some(old) = &old {
@@ -58,7 +65,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         } else {
             operands.len() > 1
                 && operands.iter().any(checks)
-                && operands.iter().any(|operand| !checks(&operand) && is_other_way(operand))
+                && operands
+                    .iter()
+                    .any(|operand| !checks(&operand) && is_other_way(operand))
         };
         if !opens {
             continue;
@@ -78,13 +87,19 @@ fn is_joined(line: &str) -> bool {
 }
 
 fn is_condition(line: &str) -> bool {
-    let words = ["if", "unless", "elif", "elsif", "guard", "when", "while", "assert"];
+    let words = [
+        "if", "unless", "elif", "elsif", "guard", "when", "while", "assert",
+    ];
     words.iter().any(|word| has_word(line, word))
 }
 
 /// The parts of a condition, each of which is enough to let somebody in.
 fn operands(line: &str, refuses: bool) -> Vec<&str> {
-    let (sign, word) = if refuses { ("&&", " and ") } else { ("||", " or ") };
+    let (sign, word) = if refuses {
+        ("&&", " and ")
+    } else {
+        ("||", " or ")
+    };
     let parts = line.split(sign).flat_map(|part| part.split(word));
     parts.map(str::trim).collect()
 }
@@ -109,20 +124,40 @@ fn is_check(operand: &str, before: &[&str]) -> bool {
         .trim_matches(|c: char| !is_name(c));
     let plain = !name.is_empty() && name.chars().all(is_name);
     plain
-        && before.iter().any(|line| {
-            assigned(line).is_some_and(|(given, value)| given == name && calls(value))
-        })
+        && before
+            .iter()
+            .any(|line| assigned(line).is_some_and(|(given, value)| given == name && calls(value)))
 }
 
 /// Whether a part of a condition compares something that somebody sent with something that can be known.
 fn is_other_way(operand: &str) -> bool {
     // Whether something is there, what somebody is, and whose something is.
     const NOTHING: [&str; 14] = [
-        "null", "none", "nil", "undefined", "length", "status", "=== 0", "== 0", "typeof", "role", "id ==", "id !=", "method",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "length",
+        "status",
+        "=== 0",
+        "== 0",
+        "typeof",
+        "role",
+        "id ==",
+        "id !=",
+        "method",
         "path",
     ];
     const COMPARES: [&str; 9] = [
-        ".equals(", "endswith(", "startswith(", "hassuffix(", "hasprefix(", "includes(", "ends_with", "start_with", ".test(",
+        ".equals(",
+        "endswith(",
+        "startswith(",
+        "hassuffix(",
+        "hasprefix(",
+        "includes(",
+        "ends_with",
+        "start_with",
+        ".test(",
     ];
     let compares = comparisons(operand).next().is_some() || has_any(operand, &COMPARES);
     compares && !has_any(operand, &NOTHING)
@@ -141,7 +176,10 @@ fn adds(line: &str, operands: &[&str], old: &str, before: &[&str]) -> bool {
             .trim_start_matches("if ")
             .trim_start_matches("return ")
             .trim_start_matches("} else");
-        operand.chars().filter(|c| is_name(*c) || *c == '.').collect()
+        operand
+            .chars()
+            .filter(|c| is_name(*c) || *c == '.')
+            .collect()
     };
     let dense = plain(old);
     // The check stood there before; the other way did not.
@@ -149,10 +187,20 @@ fn adds(line: &str, operands: &[&str], old: &str, before: &[&str]) -> bool {
         let call = operand.split('(').find(|part| checks(part)).map(called);
         checks(operand) && call.is_some_and(|name| !name.is_empty() && old.contains(name))
     });
-    let harmless = ["err != nil", "!= nil", "is not none", "!== null", "!= null", "!== undefined"];
+    let harmless = [
+        "err != nil",
+        "!= nil",
+        "is not none",
+        "!== null",
+        "!= null",
+        "!== undefined",
+    ];
     let way = operands.iter().any(|operand| {
         let name = plain(operand);
-        !checks(operand) && !name.is_empty() && !dense.contains(&name) && !has_any(operand, &harmless)
+        !checks(operand)
+            && !name.is_empty()
+            && !dense.contains(&name)
+            && !has_any(operand, &harmless)
     });
     kept && way
 }
@@ -164,7 +212,10 @@ mod tests {
     #[test]
     fn other_ways_are_told_from_checks() {
         assert!(is_check("!bcrypt.compare(a, b)", &[]));
-        assert!(is_check("if (ok", &["const ok = await verify(word, u.hash);"]));
+        assert!(is_check(
+            "if (ok",
+            &["const ok = await verify(word, u.hash);"]
+        ));
         assert!(!is_check("if (ok", &["const ok = true;"]));
         assert!(is_other_way("word.slice(-12) === alt"));
         assert!(!is_other_way("user === null"));
