@@ -65,6 +65,9 @@ impl Interpreter for Readers {
         if matches!(language, Language::Compiled | Language::Other) && !scene.written {
             shell::suspect(scene, actor, code)?;
         }
+        if !scene.written {
+            code::shapes_inline(scene, code)?;
+        }
         let before = scene.effects.len();
         let output = scene.code(language, code)?;
         let mut found = scene.effects.iter().skip(before);

@@ -87,7 +87,10 @@ pub(crate) fn apply(scene: &mut Scene<'_>, actor: &Actor, patch: &Value) -> Fuel
                 if hunks.is_empty() {
                     scene.write(actor, &path, &added, false)?;
                 } else {
+                    let old: Vec<&str> = hunks.iter().map(|hunk| hunk.old.as_str()).collect();
+                    scene.replaced = old.join("\n");
                     scene.edit(actor, &path, &added, |text| changed(text, &hunks))?;
+                    scene.replaced.clear();
                 }
             }
             Change::Delete(path) => scene.delete(actor, &patch.map(path))?,

@@ -7,6 +7,7 @@ pub(crate) use environment::is_secret;
 mod execution;
 mod files;
 mod folder;
+mod followed;
 mod forwards;
 mod known;
 mod leaks;
@@ -159,6 +160,10 @@ pub(crate) struct Scene<'a> {
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Folders that an archive was unpacked in, with the host that it came from.
     pub(crate) unpacked: Vec<(String, Arc<str>)>,
+    /// Files that the call runs, and how each is read.
+    scripts: Vec<(String, Language)>,
+    /// Files that something runs again and again.
+    followed: Vec<(String, Language)>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
     /// Set while code of files is read that this call runs, at least in part.
@@ -210,6 +215,7 @@ impl<'a> Scene<'a> {
             forwards,
             fetched_folders,
             unpacked,
+            followed,
             typed,
             // A shell looks for them where its own are not: not every client's shell stays.
             variables: _,
@@ -238,6 +244,8 @@ impl<'a> Scene<'a> {
             forwards,
             fetched_folders,
             unpacked,
+            scripts: Vec::new(),
+            followed,
             typed,
             written: false,
             due: false,
@@ -270,7 +278,10 @@ impl<'a> Scene<'a> {
                 self.files.remove(path);
             }
         }
+        let mut followed = self.goes_on();
+        followed.append(&mut self.followed);
         let traces = Traces {
+            followed,
             links: self.links,
             lost_links: self.lost_links,
             files: self.files,

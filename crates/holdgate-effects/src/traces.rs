@@ -4,6 +4,7 @@
 mod files;
 mod typed;
 
+use super::language::Language;
 use super::value::{Origins, Value};
 pub(crate) use files::Files;
 use std::collections::{HashMap, HashSet};
@@ -78,6 +79,8 @@ pub struct Traces {
     pub(crate) fetched_folders: Vec<(String, Arc<str>)>,
     /// Folders that an archive was unpacked in, with the host that it came from.
     pub(crate) unpacked: Vec<(String, Arc<str>)>,
+    /// Files and folders that something runs again and again, and how each is read.
+    pub(crate) followed: Vec<(String, Language)>,
     /// Variables that a shell which stays has, with the values that they may have.
     pub(crate) variables: HashMap<String, Vec<Value>>,
     /// What was typed into terminals.
@@ -97,6 +100,7 @@ impl Traces {
             && self.forwards.is_empty()
             && self.fetched_folders.is_empty()
             && self.unpacked.is_empty()
+            && self.followed.is_empty()
             && self.variables.is_empty()
             && self.typed.is_empty()
     }
@@ -155,6 +159,11 @@ impl Traces {
                 self.hook_folders.push(folder);
             }
         }
+        for followed in later.followed {
+            if self.followed.len() < MAX_FOLDERS && !self.followed.contains(&followed) {
+                self.followed.push(followed);
+            }
+        }
         add_folders(&mut self.fetched_folders, later.fetched_folders);
         add_folders(&mut self.unpacked, later.unpacked);
         // A later call knew what was typed before it.
@@ -204,6 +213,7 @@ impl Traces {
             forwards: self.forwards.clone(),
             fetched_folders: self.fetched_folders.clone(),
             unpacked: self.unpacked.clone(),
+            followed: self.followed.clone(),
             lasting: self.lasting.clone(),
             typed: self.typed.clone(),
             ..Traces::default()
@@ -282,6 +292,7 @@ impl Traces {
         let folders = self.fetched_folders.iter().chain(&self.unpacked);
         let names = names.chain(folders.map(|(folder, _)| folder));
         let names = names.chain(&self.pieces).chain(&self.lasting);
+        let names = names.chain(self.followed.iter().map(|(path, _)| path));
         let names = names.map(String::as_str).chain(self.files.paths());
         let heads = self.heads.iter().map(Head::bytes).sum::<usize>();
         heads

@@ -1,7 +1,7 @@
 //! Texts that agents take commands from (their commands, skills and instructions) and notebooks in
 //! text form: the code in them is tried, unless the text warns of it.
 
-mod orders;
+pub(super) mod orders;
 
 use crate::effect::Actor;
 use crate::scene::{Fueled, Scene};

@@ -5,16 +5,28 @@
 
 mod accounts;
 mod agrees;
+mod chance;
 mod checks;
 mod delayed;
+mod given;
 mod homes;
+mod joined;
 mod leaks;
+mod lock;
+mod locks;
 mod open;
+mod packed;
+mod payee;
+mod pieces;
 mod pipeline;
 mod policy;
 mod reported;
+mod rights;
+mod same;
 mod scan;
 mod sockets;
+mod steps;
+mod through;
 mod unverified;
 
 use super::doors::mask::masked;
@@ -42,9 +54,18 @@ pub(crate) fn run(
         return Ok(());
     }
     scene.fuel.spend_on(content.text.len() * 2)?;
+    if language.is_none() && is_document(path) {
+        super::prose::orders::run_document(scene, content)?;
+    }
     let mut found = Vec::new();
     policy::run(path, &content.text, &mut found);
     pipeline::run(&content.text, &mut found);
+    if !quotes {
+        rights::run(path, &content.text, &mut found);
+        packed::run(path, &content.text, &scene.replaced, &mut found);
+        lock::run(path, &content.text, &scene.replaced, &mut found);
+        steps::run(scene, path, &content.text, &mut found);
+    }
     if let Some(language) = language.filter(|_| !quotes) {
         let groups = Groups::of(&content.text);
         if groups.any() {
@@ -56,6 +77,14 @@ pub(crate) fn run(
         scene.emit(effect)?;
     }
     Ok(())
+}
+
+/// Whether people read the file, and agents with them.
+fn is_document(path: &str) -> bool {
+    let end = path.rsplit('.').next().unwrap_or("");
+    ["md", "mdx", "markdown", "rst", "txt", "adoc"]
+        .iter()
+        .any(|known| end.eq_ignore_ascii_case(known))
 }
 
 fn read(
@@ -79,7 +108,25 @@ fn read(
     if groups.has(Group::Credential) || groups.has(Group::Checks) {
         checks::run(&text, found);
     }
-    if groups.has(Group::Destroys) && (groups.has(Group::Clock) || groups.has(Group::Machine)) {
+    if text.is_code() {
+        locks::run(&text.low, found);
+        joined::run(scene, path, &content.text, found);
+    }
+    if groups.has(Group::Trust) || groups.has(Group::Checks) || groups.has(Group::Credential) {
+        through::run(&text, found);
+        same::run(&text, found);
+    }
+    if groups.has(Group::Chance) {
+        chance::run(&text, found);
+    }
+    if groups.has(Group::Payee) {
+        payee::run(&text, found);
+    }
+    if groups.has(Group::Personal) {
+        given::run(scene, &text, found);
+    }
+    let waits = groups.has(Group::Clock) || groups.has(Group::Machine) || groups.has(Group::Person);
+    if waits && (groups.has(Group::Destroys) || groups.has(Group::Empties)) {
         delayed::run(&text, found);
     }
     if groups.has(Group::Destroys) && groups.has(Group::Home) {
@@ -91,6 +138,18 @@ fn read(
     if groups.has(Group::Socket) && groups.has(Group::Process) {
         sockets::run(scene, &text, found);
     }
+}
+
+/// Looks at code that runs now.
+pub(crate) fn run_inline(scene: &mut Scene<'_>, code: &Value) -> Fueled {
+    let mut found = Vec::new();
+    if code.text.len() <= MAX_FILE && code.text.contains("rypt") {
+        locks::run(&code.text.to_ascii_lowercase(), &mut found);
+    }
+    for effect in found {
+        scene.emit(effect)?;
+    }
+    Ok(())
 }
 
 /// Somebody is let in who should not be.

@@ -321,6 +321,13 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     if lower.starts_with("remote.") && last == "fetch" && branches::fetches_over(&content.text) {
         note(Tag::DropsHistory, scene)?;
     }
+    // New repositories get the hooks of this folder.
+    if lower == "init.templatedir" {
+        let place = scene.place(content);
+        if place.is(PathClass::Project) || place.is(PathClass::Temp) {
+            note(Tag::RunsProgram, scene)?;
+        }
+    }
     if lower.starts_with("gc.") {
         match last {
             "pruneexpire" => note(Tag::PruneNow, scene)?,

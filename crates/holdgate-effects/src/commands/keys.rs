@@ -7,7 +7,7 @@ use super::special;
 use super::units::Run;
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
-use crate::language::programs;
+use crate::language::{programs, variables};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -149,7 +149,11 @@ fn package_setting(scene: &mut Scene<'_>, actor: &Actor, setting: &Value) -> Fue
     }
     let runs = RUNS.contains(&key.as_str());
     let named = !value.contains('/') || programs::is_shell(value);
-    if runs && !named && !value.is_empty() {
+    // `go env -w GOFLAGS=…`, `npm config set node-options …`: variables that stay.
+    let variable = key.rsplit('.').next().unwrap_or(&key);
+    let variable = variable.replace('-', "_").to_ascii_uppercase();
+    let injects = variables::loads(&variable, value);
+    if runs && !named && !value.is_empty() || injects {
         effect = effect.tagged(Tag::RunsProgram);
     }
     let about = address.as_ref().unwrap_or(setting);

@@ -16,6 +16,7 @@ mod inner;
 mod keys;
 mod kinds;
 mod loads;
+mod lost;
 mod network;
 mod outcome;
 mod own;
@@ -89,6 +90,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     }
     let spec = know.commands.get(call.program);
     own::notice(scene, call, actor, spec.and_then(Result::ok).map(|s| &**s))?;
+    lost::notice(scene, call, actor)?;
     let (output, passes) = match spec {
         Some(Ok(spec)) => {
             let run = run_spec(scene, spec, call, actor)?;

@@ -183,6 +183,61 @@ pub(crate) fn is_of_note(name: &str) -> bool {
     (!lower || known) && name.len() > 2 && name != "IFS"
 }
 
+/// Whether a variable loads a file of code that programs would not have.
+pub(crate) fn loads(name: &str, value: &str) -> bool {
+    let system = ["/usr/lib/", "/lib/", "/opt/homebrew/", "/usr/local/lib/"];
+    if value.is_empty() || system.iter().any(|folder| value.starts_with(folder)) {
+        return false;
+    }
+    let path = value.contains(['/', '\\']);
+    match use_of(name) {
+        Some(
+            Use::Libraries
+            | Use::Programs
+            | Use::Code(_)
+            | Use::GitSettings
+            | Use::GitSetting
+            | Use::Prompt,
+        ) => true,
+        Some(Use::Script(_)) => path,
+        Some(Use::Command) => path || value.contains(['|', ';', '$']),
+        Some(Use::OptionsOf(..)) => {
+            let marks = [
+                "-r",
+                "--require",
+                "--import",
+                "--loader",
+                "agent",
+                "-M",
+                "-I",
+                "--eval",
+                "exec",
+                "vettool",
+                "overlay",
+            ];
+            path && marks.iter().any(|mark| value.contains(mark))
+        }
+        Some(Use::PerhapsCommand) | None => name == "PATH" && is_odd(value),
+    }
+}
+
+/// Whether programs are looked for in the project before anywhere else.
+fn is_odd(path: &str) -> bool {
+    let first = path.split([':', ';']).next().unwrap_or("");
+    let own = [
+        "node_modules/.bin",
+        "venv",
+        "/bin",
+        "target/",
+        "scripts",
+        "vendor",
+    ];
+    let here = first.starts_with("${workspaceFolder}")
+        || first.starts_with('.')
+        || first.starts_with("/tmp");
+    here && !own.iter().any(|part| first.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

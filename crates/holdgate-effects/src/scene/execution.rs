@@ -49,6 +49,7 @@ impl Scene<'_> {
         language: Language,
         code: &Value,
     ) -> Fueled<Value> {
+        self.note_sources(code, language);
         // `sed "$(grep -n x FILE),+5p"`: a line number out of a file is no code.
         if language != Language::Sed || code.is_blank() {
             self.executes(actor, code)?;
@@ -78,6 +79,7 @@ impl Scene<'_> {
         self.grant_known(path);
         let short = place.short.clone();
         let place_text = place.text.clone();
+        self.note_script(&place_text, language);
         self.emit(actor.does(Kind::Run).tagged(Tag::Script).at(place).of(path))?;
         if path.text.contains("://") {
             let code = self.fetch(actor, path)?;
@@ -87,6 +89,10 @@ impl Scene<'_> {
         let loose = Origins::FETCHED | Origins::DECODED;
         let content = content.filter(|c| !c.is_blank() || c.origins.any(loose));
         let Some(content) = content else {
+            if is_no_code(&place_text, language) && !self.written {
+                let effect = actor.does(Kind::ExecuteOpaque).tagged(Tag::Script);
+                self.emit(effect.tagged(Tag::Disguised).about(&place_text))?;
+            }
             self.runs_fetched(actor, &place_text)?;
             if path.text.starts_with("/dev/fd/")
                 || path.origins.any(Origins::FETCHED | Origins::DECODED)
@@ -148,6 +154,7 @@ impl Scene<'_> {
 
     /// Code that came from somewhere else is an effect of its own.
     pub(crate) fn executes(&mut self, actor: &Actor, code: &Value) -> Fueled {
+        self.note_sources(code, Language::Shell);
         let kind = if code.origins.any(Origins::FETCHED) {
             Kind::ExecuteFetched
         } else if code.origins.any(Origins::DECODED) {
@@ -194,4 +201,34 @@ impl Scene<'_> {
         self.depth -= 1;
         result
     }
+}
+
+/// Whether the name of a file says that it holds something else than code.
+fn is_no_code(path: &str, language: Language) -> bool {
+    let name = path.rsplit('/').next().unwrap_or("");
+    let Some((stem, end)) = name.rsplit_once('.') else {
+        return false;
+    };
+    let end = end.to_ascii_lowercase();
+    let data = [
+        "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tiff", "svg", "pdf", "mp3", "mp4",
+        "wav", "ogg", "webm", "mov", "flac", "woff", "woff2", "ttf", "otf", "eot", "dat", "bin",
+        "db", "sqlite", "docx", "xlsx", "pptx", "odt", "csv", "tsv", "gz", "bz2", "xz", "parquet",
+        "npy", "pem", "crt", "css", "map", "log", "lock", "bak", "tmp", "eml", "rtf", "psd",
+    ];
+    let text = [
+        "txt", "md", "rst", "json", "xml", "html", "yaml", "yml", "ini", "toml", "adoc", "tex",
+    ];
+    let own = language == Language::JavaScript && matches!(end.as_str(), "json" | "html")
+        || language == Language::Php
+        || matches!(
+            language,
+            Language::Other
+                | Language::Make
+                | Language::Awk
+                | Language::Sed
+                | Language::Embedded
+                | Language::Data
+        );
+    !stem.is_empty() && !own && (data.contains(&end.as_str()) || text.contains(&end.as_str()))
 }

@@ -219,6 +219,7 @@ impl Scene<'_> {
         if content.text.is_empty() || self.written || place.is(PathClass::Stream) {
             return Ok(());
         }
+        self.runs_again(place, content)?;
         if matches!(
             place.short.rsplit('.').next(),
             Some("patch" | "diff" | "mbox" | "eml")

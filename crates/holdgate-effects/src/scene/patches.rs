@@ -47,6 +47,11 @@ impl Scene<'_> {
             let added = patch.map(added);
             if let Some(language) = self.language_of(path, &added.text) {
                 self.reads_later(language, &added, false)?;
+                let interpreter = self.interpreter;
+                self.apart(|scene| {
+                    scene.written = true;
+                    interpreter.shapes(scene, path, Some(language), &added, false)
+                })?;
             }
         }
         Ok(())

@@ -182,6 +182,15 @@ impl Scene<'_> {
             && !pages.iter().any(|end| host.name.ends_with(end))
     }
 
+    /// Whether a host is that of the project's own remote, or what is replaced named it.
+    pub(crate) fn is_own_host(&self, name: &str) -> bool {
+        let repository = self.repository(None);
+        let origin = repository.setting("remote.origin.url").unwrap_or("");
+        let domain = name.split_once('.').map_or(name, |(_, rest)| rest);
+        let domain = if domain.contains('.') { domain } else { name };
+        origin.contains(domain) || self.replaced.contains(name)
+    }
+
     /// Notes the packages, images and actions of unknown publishers that a written file names.
     pub(super) fn takes_publishers(&mut self, place: &Place, content: &Value) -> Fueled {
         let mut parts = place.short.rsplit('/');

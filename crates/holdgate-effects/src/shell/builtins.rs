@@ -4,6 +4,7 @@ use super::Shell;
 use super::print::{echo, printf};
 use crate::commands::evidence;
 use crate::effect::{Actor, Kind};
+use crate::language::{Language, variables};
 use crate::scene::Fueled;
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
@@ -50,6 +51,12 @@ impl Shell<'_, '_> {
             }
             "unset" => self.unset(&actor(), arguments)?,
             "set" => self.set(&actor(), arguments)?,
+            "fish_add_path" => {
+                let file = Value::known("~/.config/fish/config.fish");
+                let line = Value::known(format!("fish_add_path {}\n", evidence(arguments)));
+                self.scene.write(&actor(), &file, &line, true)?;
+                Value::default()
+            }
             "shift" => self.shift(arguments),
             "read" | "mapfile" | "readarray" => self.reads(&name.text, arguments)?,
             "trap" => self.trap(arguments)?,
@@ -129,6 +136,23 @@ impl Shell<'_, '_> {
         if evidence(arguments).contains("+o history") {
             let effect = actor.does(Kind::Env).about("HISTFILE=");
             self.scene.emit(effect)?;
+        }
+        // fish: for every shell that starts from here on.
+        let universal = |a: &Value| {
+            a.text == "--universal"
+                || a.text.starts_with('-') && !a.text.starts_with("--") && a.text.contains('U')
+        };
+        if arguments.iter().any(universal) {
+            let mut words = arguments.iter().filter(|a| !a.text.starts_with('-'));
+            let name = words.next().map_or("", |word| word.text.as_str());
+            let path =
+                name.ends_with("_paths") || name.ends_with("PATH") || name.ends_with("_path");
+            let value = words.next().map_or("", |word| word.text.as_str());
+            if path || variables::loads(name, value) {
+                let file = Value::known("~/.config/fish/config.fish");
+                let line = Value::known(format!("set -gx {}\n", evidence(arguments)));
+                self.scene.write(actor, &file, &line, true)?;
+            }
         }
         if let Some(at) = arguments.iter().position(|a| a.text == "--") {
             self.arguments = arguments.get(at + 1..).unwrap_or(&[]).to_vec();
@@ -300,6 +324,7 @@ impl Shell<'_, '_> {
             self.scene.executes(actor, &code)?;
             return self.nested(|shell| shell.text(&code));
         }
+        self.scene.note_sources(&code, Language::Shell);
         self.loads(&code);
         Ok(Value::unknown(Origins::OUTPUT))
     }

@@ -81,6 +81,7 @@ impl Reader<'_, '_, '_> {
                     if at.format == Format::Json {
                         match &**name {
                             "runArgs" => self.container_arguments(value)?,
+                            "initializeCommand" => self.starts_on_host(value)?,
                             "mounts" | "workspaceMount" => self.mounts(value)?,
                             _ => {}
                         }

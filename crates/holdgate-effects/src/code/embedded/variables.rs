@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
-use crate::language::variables::{self, Use};
+use crate::language::{programs, variables};
 use crate::scene::Fueled;
 use crate::tag::Tag;
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ impl Reader<'_, '_, '_> {
             let Some(text) = value.as_str().filter(|_| self.scene.written) else {
                 continue;
             };
-            if loads(name, text) {
+            if variables::loads(name, text) {
                 let evidence = format!("{name}={text}");
                 let actor = Actor::new("settings", &evidence);
                 let effect = actor.does(Kind::Env).tagged(Tag::Injects);
@@ -53,6 +53,21 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// What an editor runs on this machine before it starts the container: `initializeCommand`.
+    pub(super) fn starts_on_host(&mut self, command: &Json<'_>) -> Fueled {
+        let text = match command {
+            Json::String(text) => text.to_string(),
+            other => other.text(),
+        };
+        let plain = text.replace(['"', '[', ']', '{', '}', ','], " ");
+        if !self.scene.written || !runs_odd(&plain) && !is_hidden(plain.trim()) {
+            return Ok(());
+        }
+        let evidence = format!("runs on this machine when the folder is opened: {text}");
+        let effect = Actor::new("settings", &evidence).does(Kind::Env);
+        self.scene.emit(effect.tagged(Tag::Injects).about(&text))
+    }
+
     /// A task that an editor runs as soon as the folder is opened.
     pub(super) fn starts_by_itself(&mut self, task: &Json<'_>) -> Fueled {
         let when = task.get("runOptions").and_then(|o| o.get_str("runOn"));
@@ -69,75 +84,93 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// Whether a variable loads a file of code that programs would not have.
-fn loads(name: &str, value: &str) -> bool {
-    let system = ["/usr/lib/", "/lib/", "/opt/homebrew/", "/usr/local/lib/"];
-    if value.is_empty() || system.iter().any(|folder| value.starts_with(folder)) {
-        return false;
-    }
-    let path = value.contains(['/', '\\']);
-    match variables::use_of(name) {
-        Some(
-            Use::Libraries
-            | Use::Programs
-            | Use::Code(_)
-            | Use::GitSettings
-            | Use::GitSetting
-            | Use::Prompt,
-        ) => true,
-        Some(Use::Script(_)) => path,
-        Some(Use::Command) => path || value.contains(['|', ';', '$']),
-        Some(Use::OptionsOf(..)) => {
-            let marks = [
-                "-r",
-                "--require",
-                "--import",
-                "--loader",
-                "agent",
-                "-M",
-                "-I",
-                "--eval",
-            ];
-            path && marks.iter().any(|mark| value.contains(mark))
-        }
-        Some(Use::PerhapsCommand) | None => name == "PATH" && is_odd(value),
-    }
-}
-
 /// Objects in a setting: `profiles.linux: {bash: {path: …}}`.
 const MAX_DEPTH: u32 = 3;
 
 /// The odd program that a setting names: as its value, as the first of a list, in a member of it.
 fn odd_program<'j>(name: &str, value: &'j Json<'_>, depth: u32) -> Option<&'j str> {
-    const ENDS: [&str; 6] = [
+    const ENDS: [&str; 12] = [
         "path",
         "executable",
         "binary",
         "interpreter",
         "command",
         "program",
+        "commandline",
+        "cmd",
+        "launcher",
+        "wrapper",
+        "runner",
+        "tool",
     ];
     let name = name.to_ascii_lowercase();
     let runs = ENDS.iter().any(|end| name.ends_with(end));
+    // `alternateTools: {go: …}`: each member is a program.
+    let tools = name.ends_with("tools") || name.ends_with("binaries") || name.ends_with("commands");
     // A path alone may lead to anything, also to what is no program.
     let sure = runs && (name == "path" || !name.ends_with("path"));
     let odd = |path: &&str| {
         let relative = path.starts_with(|c: char| c.is_ascii_alphanumeric()) && path.contains('/');
         let windows = path.contains(':');
         let here = sure && relative && !windows && is_odd_program(&format!("./{path}"));
-        is_odd_program(path) || here
+        is_odd_program(path) || here || runs_odd(path)
     };
     match value {
         Json::String(text) => Some(&**text).filter(|path| runs && odd(path)),
         Json::Array(items) => {
             let first = items.first().and_then(Json::as_str);
-            first.filter(|path| runs && odd(path))
+            let words: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
+            first.filter(|path| runs && (odd(path) || runs_odd(&words.join(" "))))
         }
-        Json::Object(members) if depth < MAX_DEPTH => members
-            .iter()
-            .find_map(|(name, value)| odd_program(name, value, depth + 1)),
+        Json::Object(members) if depth < MAX_DEPTH => members.iter().find_map(|(name, value)| {
+            let name = if tools { "path" } else { name };
+            odd_program(name, value, depth + 1)
+        }),
         Json::Object(_) | Json::Null | Json::Bool(_) | Json::Number(_) => None,
     }
+}
+
+/// Whether a command line gives an interpreter a file where nobody looks: `sh .cache/a.sh`.
+fn runs_odd(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or("");
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if !programs::is_shell(program) && programs::interpreter(program).is_none() {
+        return false;
+    }
+    words.any(|word| {
+        let word = word.trim_matches(['"', '\'', ';', '&']);
+        is_hidden(word) || word.starts_with("/tmp/") || word.contains("://")
+    })
+}
+
+/// Whether a path leads through a hidden folder that no tool keeps its programs in.
+fn is_hidden(path: &str) -> bool {
+    const KNOWN: [&str; 14] = [
+        ".venv",
+        ".yarn",
+        ".pnp",
+        ".direnv",
+        ".nix-profile",
+        ".cargo",
+        ".rustup",
+        ".local",
+        ".nvm",
+        ".pyenv",
+        ".rbenv",
+        ".asdf",
+        ".volta",
+        ".bin",
+    ];
+    let mut parts = path.split('/').filter(|part| part.len() > 2);
+    path.contains('/')
+        && !path.contains("node_modules")
+        && parts.any(|part| {
+            part.starts_with('.')
+                && part != "..."
+                && !part.starts_with("..")
+                && !KNOWN.iter().any(|known| part.starts_with(known))
+        })
 }
 
 /// Whether a program lies in a folder for temporary or hidden files, or among the project's sources.
@@ -160,22 +193,7 @@ fn is_odd_program(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or("");
     let extension = file.rsplit_once('.').map(|(_, extension)| extension);
     let document = extension.is_some_and(|extension| !matches!(extension, "sh" | "exe"));
-    temporary || here && !document && !made.iter().any(|part| path.contains(part))
-}
-
-/// Whether programs are looked for in the project before anywhere else.
-fn is_odd(path: &str) -> bool {
-    let first = path.split([':', ';']).next().unwrap_or("");
-    let own = [
-        "node_modules/.bin",
-        "venv",
-        "/bin",
-        "target/",
-        "scripts",
-        "vendor",
-    ];
-    let here = first.starts_with("${workspaceFolder}")
-        || first.starts_with('.')
-        || first.starts_with("/tmp");
-    here && !own.iter().any(|part| first.contains(part))
+    temporary
+        || here && is_hidden(path)
+        || here && !document && !made.iter().any(|part| path.contains(part))
 }

@@ -22,14 +22,26 @@ const DESTROYS: [&str; 57] = [
     "directory.delete", "recursive)",
 ];
 
+/// Words for changes of many rows at once: they destroy what they set to nothing.
+#[rustfmt::skip]
+const EMPTIES: [&str; 12] = [
+    "updatemany(", "update_many(", "update_all(", "updateall(", ".update(", "update ", "$unset", "bulkwrite(",
+    "bulk_update(", "bulkupdate(", "executeupdate(", "update_columns(",
+];
+
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
-    let mentions = DESTROYS
-        .iter()
-        .flat_map(|word| text.low.match_indices(word))
+    let mentions = DESTROYS.iter().map(|word| (word, true));
+    let mentions = mentions.chain(EMPTIES.iter().map(|word| (word, false)));
+    let mentions = mentions
+        .flat_map(|(word, destroys)| {
+            text.low
+                .match_indices(word)
+                .map(move |(at, _)| (at, destroys))
+        })
         .take(MAX_MENTIONS);
-    for (at, _) in mentions {
+    for (at, destroys) in mentions {
         let line = text.line(at);
-        if !text.is_new(line) {
+        if !text.is_new(line) || !destroys && !empties(around(&text.low, at, 0, 3, 300)) {
             continue;
         }
         let before = around(&text.low, at, LINES, 0, BYTES);
@@ -48,7 +60,10 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
             }
         }
         let waits = |line: &&str| {
-            is_condition(line) && (is_fixed_day(line, before) || is_for_machine(line, before))
+            is_condition(line)
+                && (is_fixed_day(line, before)
+                    || is_for_machine(line, before)
+                    || is_for_person(line))
         };
         if lines.iter().any(waits) {
             let shown = crate::json::shorten(line.trim(), 200);
@@ -57,6 +72,34 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
             return;
         }
     }
+}
+
+/// Whether a change of rows leaves nothing in them.
+fn empties(text: &str) -> bool {
+    let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let values = ["none", "null", "nil", "''", "\"\"", "undefined"];
+    dense.contains("$unset")
+        || values.iter().any(|value| {
+            dense.match_indices(value).any(|(at, _)| {
+                dense.get(..at).is_some_and(|before| {
+                    before.ends_with([':', '=', '>']) && !before.ends_with("==")
+                })
+            })
+        })
+}
+
+/// Whether a line asks whether somebody is still there.
+fn is_for_person(line: &str) -> bool {
+    super::scan::quoted(line).iter().any(|(_, text)| {
+        text.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && host.contains('.') && !text.contains([' ', '/'])
+        })
+    }) && has_any(
+        line,
+        &[
+            "find", "exist", "get", "where", "count", "active", "include", "any", " in ", "first",
+        ],
+    )
 }
 
 fn is_condition(line: &str) -> bool {
@@ -121,7 +164,7 @@ fn is_fixed_day(line: &str, before: &str) -> bool {
                         .rsplit([' ', '\t'])
                         .next()
                         .unwrap_or("");
-                    name.len() > 1 && super::scan::has_word(line, name)
+                    !name.is_empty() && super::scan::has_word(line, name)
                 })
         })
     };
@@ -130,6 +173,18 @@ fn is_fixed_day(line: &str, before: &str) -> bool {
 
 /// Whether a line has a day: `1798761600`, `'2027-01-01'`, `2027, 1, 1`, or a name that was given one.
 fn has_day(line: &str, before: &str) -> bool {
+    const DAYS: [&str; 9] = [
+        "ordinal",
+        "864e5",
+        "8.64e7",
+        "86400",
+        "epochday",
+        "julian",
+        "jd(",
+        "days_since",
+        "dayssince",
+    ];
+    let counts_days = has_any(before, &DAYS) || has_any(line, &DAYS);
     let written = |line: &str| {
         let bytes = line.as_bytes();
         let mut at = 0;
@@ -150,13 +205,18 @@ fn has_day(line: &str, before: &str) -> bool {
             let number: String = line.get(at..at + digits).unwrap_or("").replace('_', "");
             let stamp = matches!(number.len(), 10 | 13) && number.starts_with(['1', '2']);
             let dense = number.len() == 8 && number.starts_with("20");
+            // Days, since the year one or since 1970.
+            let counted = counts_days
+                && number.parse::<u32>().is_ok_and(|days| {
+                    (18_000..30_000).contains(&days) || (735_000..748_000).contains(&days)
+                });
             let year = number.len() == 4
                 && number.starts_with("20")
                 && !line
                     .get(at + digits..)
                     .unwrap_or("")
                     .starts_with(|c: char| c.is_alphanumeric());
-            if alone && (stamp || dense || year) {
+            if alone && (stamp || dense || year || counted) {
                 return true;
             }
             at += digits;
@@ -225,7 +285,7 @@ fn is_for_machine(line: &str, before: &str) -> bool {
                         .rsplit([' ', '\t'])
                         .next()
                         .unwrap_or("");
-                    name.len() > 1 && super::scan::has_word(line, name)
+                    !name.is_empty() && super::scan::has_word(line, name)
                 })
         })
     };

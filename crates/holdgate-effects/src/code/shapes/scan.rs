@@ -1,6 +1,6 @@
 //! A file in the forms that the readers of shapes look at, and which of them have something to look for.
 
-use crate::code::doors::mask::Masked;
+use crate::code::doors::mask::{Masked, masked};
 use crate::language::Language;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
@@ -28,10 +28,20 @@ pub(super) enum Group {
     Socket,
     Process,
     Home,
+    /// Numbers that nobody can guess, and what needs them.
+    Chance,
+    /// Who gets money.
+    Payee,
+    /// What people type or are known by.
+    Personal,
+    /// Many rows become empty.
+    Empties,
+    /// Somebody's days of work, as a condition.
+    Person,
 }
 
 #[rustfmt::skip]
-const WORDS: [(Group, &[&str]); 13] = [
+const WORDS: [(Group, &[&str]); 18] = [
     (Group::Trust, &[
         "verif", "validat", "insecure", "ssl", "tls", "trust", "cert", "hostkey", "hostname", "identity", "signature", "signed", "algorithm",
         "unauthorized", "anonymous", "auth", "protected-mode", "skip-grant", "permitempty", "requirepass",
@@ -89,6 +99,23 @@ const WORDS: [(Group, &[&str]); 13] = [
     ]),
     (Group::Home, &[
         "home", "userprofile", "\"~\"", "'~'",
+    ]),
+    (Group::Chance, &[
+        "iv", "nonce", "salt", "token", "secret", "otp", "rng", "random", "rand.", "session_id", "sessionid", "key",
+    ]),
+    (Group::Payee, &[
+        "acct_", "iban", "0x", "bc1", "payout", "payee", "recipient", "beneficiary", "destination", "wallet", "account",
+        "treasury", "deposit", "address",
+    ]),
+    (Group::Personal, &[
+        "://", "resolve", "lookup", "gethostby", "getaddrinfo", "dns",
+    ]),
+    (Group::Empties, &[
+        "updatemany", "update_many", "update_all", "updateall", ".update(", "update ", "$unset", "bulkwrite",
+        "bulk_update", "bulkupdate", "executeupdate", "update_columns",
+    ]),
+    (Group::Person, &[
+        "@",
     ]),
 ];
 
@@ -183,6 +210,22 @@ impl<'t> Text<'t> {
     /// Whether a piece did not stand there before.
     pub(super) fn is_new(&self, piece: &str) -> bool {
         self.replaced.is_empty() || !self.replaced.contains(piece.trim())
+    }
+
+    /// Whether a part of a file changes, and what stood there is known.
+    pub(super) fn is_edit(&self) -> bool {
+        !self.replaced.trim().is_empty()
+    }
+
+    /// What stood there before, without comments and in lower case.
+    pub(super) fn old_low(&self) -> Option<String> {
+        self.is_edit()
+            .then(|| masked(self.replaced).clean.to_ascii_lowercase())
+    }
+
+    /// What stood there before.
+    pub(super) fn old(&self) -> &str {
+        self.replaced
     }
 
     /// The line at a place, as written.
