@@ -6,7 +6,7 @@ mod remote;
 
 use super::action::Action;
 use super::programs::{run, tunnels_all};
-pub(super) use harm::{is_harmful, redirects};
+pub(super) use harm::{gives_away, is_harmful, redirects, takes_key};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::PathClass;
@@ -270,7 +270,9 @@ fn vcs(effect: &Effect) -> Action {
     } else if any(&[Tag::NoVerify]) {
         Action::Bypass
     } else if any(&[Tag::Push]) {
-        if any(&[Tag::Delete]) {
+        if any(&[Tag::Delete]) && is_shared(effect) {
+            Action::DestroyData
+        } else if any(&[Tag::Delete]) {
             Action::DeleteData
         } else if any(&[Tag::Force]) && !any(&[Tag::Lease]) && is_shared(effect) {
             Action::EraseHistory
