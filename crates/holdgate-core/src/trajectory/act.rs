@@ -397,8 +397,7 @@ fn happens(effect: &Effect) -> bool {
     let chroot = effect.kind == Kind::System && effect.is(Tag::Chroot);
     let same = effect.kind == Kind::Exhaust || effect.kind == Kind::Write && out || chroot;
     let inside = |tag: Tag| tag == Tag::Container && same;
-    effect.kind == Kind::Container
-        || !NOT_NOW.iter().any(|tag| effect.is(*tag) && !inside(*tag))
+    effect.kind == Kind::Container || !NOT_NOW.iter().any(|tag| effect.is(*tag) && !inside(*tag))
 }
 
 /// The hash of the path that a file was made from: `a.sql` of `a.sql.gz`, `key` of `key.pub`.

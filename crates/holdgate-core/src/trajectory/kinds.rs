@@ -288,7 +288,14 @@ fn vcs(effect: &Effect) -> Action {
 
 /// Whether version control acts on a branch that everybody works from.
 fn is_shared(effect: &Effect) -> bool {
-    const SHARED: [&str; 6] = ["main", "master", "trunk", "develop", "production", "release"];
+    const SHARED: [&str; 6] = [
+        "main",
+        "master",
+        "trunk",
+        "develop",
+        "production",
+        "release",
+    ];
     let branches = effect.refs.as_ref().map(|refs| refs.branches.as_slice());
     let shared = |branch: &String| SHARED.contains(&branch.as_str());
     branches.unwrap_or_default().iter().any(shared)
