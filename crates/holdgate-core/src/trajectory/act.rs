@@ -1,7 +1,7 @@
 //! The effects of a call as actions with paths.
 
 use super::action::Action;
-use super::kinds::{action, is_harmful, is_outside, redirects};
+use super::kinds::{action, gives_away, is_harmful, is_outside, redirects, takes_key};
 use super::programs::{checks, copies, empties, is_source, packs, uses};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::path::{PathClass, Place};
@@ -115,8 +115,9 @@ impl Act {
             .any(|effect| outside(effect) && happens(effect));
         let mut planted = false;
         let fills = effects.iter().any(is_filler);
+        let takes = effects.iter().any(takes_key);
         for effect in effects {
-            let harmful = is_harmful(effect);
+            let harmful = is_harmful(effect) || takes && gives_away(effect);
             let redirects = redirects(effect);
             let later = is_later(effect);
             if harmful && planted || !harmful && !redirects && !later && !happens(effect) {
@@ -396,10 +397,10 @@ fn happens(effect: &Effect) -> bool {
     // A container takes the same machine's time, and has ways out of it.
     let place = effect.path.as_ref();
     let out = place.is_some_and(|p| p.is(PathClass::Escape) || p.is(PathClass::Kernel));
-    let same = effect.kind == Kind::Exhaust || effect.kind == Kind::Write && out;
+    let chroot = effect.kind == Kind::System && effect.is(Tag::Chroot);
+    let same = effect.kind == Kind::Exhaust || effect.kind == Kind::Write && out || chroot;
     let inside = |tag: Tag| tag == Tag::Container && same;
-    effect.kind == Kind::Container
-        || !NOT_NOW.iter().any(|tag| effect.is(*tag) && !inside(*tag))
+    effect.kind == Kind::Container || !NOT_NOW.iter().any(|tag| effect.is(*tag) && !inside(*tag))
 }
 
 /// The hash of the path that a file was made from: `a.sql` of `a.sql.gz`, `key` of `key.pub`.

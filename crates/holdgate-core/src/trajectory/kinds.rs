@@ -6,7 +6,7 @@ mod remote;
 
 use super::action::Action;
 use super::programs::{run, tunnels_all};
-pub(super) use harm::{is_harmful, redirects};
+pub(super) use harm::{gives_away, is_harmful, redirects, takes_key};
 use holdgate_effects::effect::{Effect, Kind};
 use holdgate_effects::host::HostClass;
 use holdgate_effects::path::PathClass;
@@ -270,7 +270,9 @@ fn vcs(effect: &Effect) -> Action {
     } else if any(&[Tag::NoVerify]) {
         Action::Bypass
     } else if any(&[Tag::Push]) {
-        if any(&[Tag::Delete]) {
+        if any(&[Tag::Delete]) && is_shared(effect) {
+            Action::DestroyData
+        } else if any(&[Tag::Delete]) {
             Action::DeleteData
         } else if any(&[Tag::Force]) && !any(&[Tag::Lease]) && is_shared(effect) {
             Action::EraseHistory
@@ -286,7 +288,14 @@ fn vcs(effect: &Effect) -> Action {
 
 /// Whether version control acts on a branch that everybody works from.
 fn is_shared(effect: &Effect) -> bool {
-    const SHARED: [&str; 6] = ["main", "master", "trunk", "develop", "production", "release"];
+    const SHARED: [&str; 6] = [
+        "main",
+        "master",
+        "trunk",
+        "develop",
+        "production",
+        "release",
+    ];
     let branches = effect.refs.as_ref().map(|refs| refs.branches.as_slice());
     let shared = |branch: &String| SHARED.contains(&branch.as_str());
     branches.unwrap_or_default().iter().any(shared)

@@ -9,14 +9,7 @@ use crate::value::{HOLE_STR, Origins, Value};
 use std::iter::Peekable;
 
 /// Tests of names.
-const NAMES: [&str; 6] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-wholename",
-    "-ipath",
-    "-regex",
-];
+const NAMES: [&str; 6] = ["-name", "-iname", "-path", "-wholename", "-ipath", "-regex"];
 /// Tests that leave out some of what is there.
 const FILTERS: [&str; 19] = [
     "-name",
@@ -55,7 +48,9 @@ pub(super) fn run(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fuel
     let leaves_out = |at: usize| {
         let not = ["!", "-not"];
         let behind = |n: usize| at.checked_sub(n).is_some_and(|at| is_one_of(at, &not));
-        let bracket = at.checked_sub(1).is_some_and(|at| is_one_of(at, &["(", "\\("]));
+        let bracket = at
+            .checked_sub(1)
+            .is_some_and(|at| is_one_of(at, &["(", "\\("]));
         is_one_of(at, &NAMES) && (behind(1) || bracket && behind(2))
             || is_one_of(at + 2, &["-prune"]) && is_one_of(at + 3, &["-o", "-or"])
     };

@@ -341,7 +341,10 @@ fn set(scene: &mut Scene<'_>, actor: &Actor, key: &str, content: &Value) -> Fuel
     }
     if lower.starts_with("url.") && matches!(last, "insteadof" | "pushinsteadof") {
         let base = key.get(4..key.len().saturating_sub(last.len() + 1));
-        let host = scene.know.hosts.host(&content.map(base.unwrap_or_default()));
+        let host = scene
+            .know
+            .hosts
+            .host(&content.map(base.unwrap_or_default()));
         let text = format!("{key}={}", content.text);
         let mut effect = actor.does(Kind::Vcs).tagged(Tag::Redirects).about(&text);
         if scene.know.hosts.is_unheard_of(&host) {

@@ -95,10 +95,14 @@ pub(super) fn empties(run: Run<'_>) -> bool {
     }
     let mut scripts = scripts(run).peekable();
     let language = |role| matches!(role, Role::Code(Language::Sed));
-    let nothing = |(role, script): (Role, &Value)| match language(role) {
-        true => NOTHING.contains(&script.text.trim()),
-        // `perl -i -ne ''` prints no line.
-        false => script.text.trim().is_empty() && !run.parsed.given(&["-p"]),
+    let nothing = |(role, script): (Role, &Value)| {
+        let script = script.text.trim();
+        if language(role) {
+            NOTHING.contains(&script)
+        } else {
+            // `perl -i -ne ''` prints no line.
+            script.is_empty() && !run.parsed.given(&["-p"])
+        }
     };
     scripts.peek().is_some() && scripts.all(nothing)
 }

@@ -77,9 +77,29 @@ pub(in crate::trajectory) fn is_harmful(effect: &Effect) -> bool {
         | Kind::Container
         | Kind::Database
         | Kind::Service
-        | Kind::System
         | Kind::Agent
         | Kind::Guard
         | Kind::Unreadable => false,
     }
+}
+
+/// Whether a written file reads keys of the user: harm, if it talks to somebody as well.
+pub(in crate::trajectory) fn takes_key(effect: &Effect) -> bool {
+    let place = effect.path.as_ref();
+    let key = |class| place.is_some_and(|place| place.is(class));
+    effect.kind == Kind::Read
+        && is_to_run(effect)
+        && key(PathClass::Secret)
+        && !key(PathClass::Project)
+}
+
+/// Whether a written file opens a connection to a strange host.
+pub(in crate::trajectory) fn gives_away(effect: &Effect) -> bool {
+    effect.kind == Kind::Connect && is_to_run(effect) && is_strange(effect)
+}
+
+/// Whether it happens when a written file is used, and on this machine.
+fn is_to_run(effect: &Effect) -> bool {
+    let not = [Tag::Suspect, Tag::DryRun, Tag::Shows, Tag::Container];
+    effect.is(Tag::Written) && !any(effect, &not)
 }

@@ -47,6 +47,7 @@ fn is_of_host(effect: &Effect) -> bool {
         PathClass::HomeRoot,
         PathClass::Secret,
         PathClass::Privilege,
+        PathClass::Device,
     ]
     .into_iter()
     .any(is)

@@ -234,8 +234,7 @@ impl Reader<'_, '_, '_> {
             } else {
                 call.actor.clone()
             };
-            self.scene
-                .write(&actor, path, &Value::default(), appends)?;
+            self.scene.write(&actor, path, &Value::default(), appends)?;
             unknown()
         } else {
             self.scene.read(&call.actor, path)?
