@@ -34,7 +34,7 @@ const ACTS: [&str; 22] = [
     "recipe", "trigger", "triggers", "rule", "rules", "route", "routes", "subscribe", "subscription", "mirror", "sieve",
     "filters",
 ];
-/// Such words that tools use for other things, too, while only a filter or a rule for mail has a script.
+/// Words in names of tools that change something.
 #[rustfmt::skip]
 const CHANGES: [&str; 20] = [
     "create", "add", "update", "set", "register", "configure", "modify", "enable", "upsert", "put", "connect",
