@@ -14,6 +14,7 @@ use crate::value::Value;
 
 /// Words that may be sub-commands, and options that may stand for one.
 const MAX_VERBS: usize = 8;
+const MAX_WORDS: usize = 16;
 /// A longer word is no sub-command.
 const MAX_LENGTH: usize = 64;
 /// Words before the verb of such a sub-command: `batch-get-item`, `admin-get-user`.
@@ -41,6 +42,9 @@ enum Deed {
 
 /// A program by its entry.
 pub(super) fn of_known(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
+    if !scene.know.verbs.is_service_program(run.call.program) {
+        return Ok(());
+    }
     let given = |role: Role| role == Role::Manifest;
     let options = run.parsed.options.iter();
     let read = options
@@ -65,7 +69,10 @@ fn acts(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, read: bool) -> Fu
     }
     scene.fuel.spend(2 * words.len().min(64) as u64)?;
     let names = names_lead_elsewhere(scene, call.program, words, service);
-    let manifest = call.stdin.filter(|s| !read && is_manifest(s));
+    let from_input = |word: &Value| matches!(word.text.as_str(), "-" | "/dev/stdin" | "-f-");
+    let manifest = call
+        .stdin
+        .filter(|s| !read && words.iter().any(from_input) && is_manifest(s));
     if !service && !names && manifest.is_none() {
         return Ok(());
     }
@@ -78,21 +85,21 @@ fn acts(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor, read: bool) -> Fu
         let effect = actor.does(Kind::Remote).tagged(Tag::Redirects);
         scene.emit(effect.about(&about()))?;
     }
+    if deed == Deed::Nothing {
+        return Ok(());
+    }
     if let Some(manifest) = manifest {
         scene.emit(actor.does(Kind::Remote).tagged(Tag::Apply).about(&about()))?;
         scene.code(Language::Embedded, &manifest.clone())?;
     }
-    let changes = service && deed == Deed::Changes && !verbs_of_work(scene, call.program);
+    let work = scene.know.verbs.is_workbench(call.program);
+    let changes = service && deed == Deed::Changes && !work;
     if changes && target::names_production(scene, call) {
         let effect = actor.does(Kind::Remote);
         let effect = effect.tagged(Tag::Changes).tagged(Tag::Prod);
         scene.emit(effect.about(&about()))?;
     }
     Ok(())
-}
-
-fn verbs_of_work(scene: &Scene<'_>, program: &str) -> bool {
-    scene.know.verbs.is_workbench(program)
 }
 
 /// Whether a text is a manifest of a cluster.
@@ -112,15 +119,33 @@ fn deed(scene: &Scene<'_>, program: &str, words: &[Value]) -> Deed {
                 .chars()
                 .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c))
     };
-    let plain = texts.clone().filter(|text| !text.starts_with('-'));
-    let skipped = usize::from(BY_SERVICE.contains(&program));
-    let said = plain.filter(is_verb).skip(skipped).take(MAX_VERBS);
+    let mut skip = BY_SERVICE.contains(&program);
+    let mut last = "";
     let mut any = false;
-    for word in said {
-        any = true;
-        if let Some(deed) = deed_of(scene, word) {
+    let mut runs = false;
+    for text in texts.clone().take(MAX_WORDS) {
+        let option = std::mem::replace(&mut last, text);
+        // A value of an option may be a name: it decides only if it is known.
+        let stands = !option.starts_with('-') || option.contains('=');
+        if text.starts_with('-') || !is_verb(&text) {
+            continue;
+        }
+        if skip && stands {
+            skip = false;
+            continue;
+        }
+        any |= stands;
+        // `heroku run`, and the service of that name: other words decide.
+        if text == "run" {
+            runs = true;
+            continue;
+        }
+        if let Some(deed) = deed_of(scene, text) {
             return deed;
         }
+    }
+    if runs {
+        return Deed::Looks;
     }
     let options = texts.filter(|text| text.starts_with("--"));
     for option in options.take(MAX_VERBS) {
@@ -133,12 +158,7 @@ fn deed(scene: &Scene<'_>, program: &str, words: &[Value]) -> Deed {
             return Deed::Changes;
         }
     }
-    let first = words.first().map_or("", |word| word.text.as_str());
-    if any && is_verb(&first) {
-        Deed::Changes
-    } else {
-        Deed::Nothing
-    }
+    if any { Deed::Changes } else { Deed::Nothing }
 }
 
 /// What one word says: `describe-instances`, `config:set`, `update`.

@@ -34,7 +34,7 @@ const ACTS: [&str; 22] = [
     "recipe", "trigger", "triggers", "rule", "rules", "route", "routes", "subscribe", "subscription", "mirror", "sieve",
     "filters",
 ];
-/// Such words that tools use for other things, too, while only a filter or a rule for mail has a script.
+/// Words in names of tools that change something.
 #[rustfmt::skip]
 const CHANGES: [&str; 20] = [
     "create", "add", "update", "set", "register", "configure", "modify", "enable", "upsert", "put", "connect",
@@ -59,7 +59,7 @@ pub(super) fn leads_outside(scene: &Scene<'_>, call: &Call<'_>, name: &Name) -> 
     if name.server.is_empty() || !said(&CHANGES) {
         return Ok(false);
     }
-    let mails = |word: &String| MAILS.contains(&word.as_str()) || word.ends_with("mail");
+    let mails = |word: &String| MAILS.contains(&word.as_str()) || word.contains("mail");
     let walk = Walk {
         scene,
         acts: said(&ACTS),
@@ -128,7 +128,7 @@ impl Walk<'_, '_> {
         if beside && is_address(text) {
             return true;
         }
-        let script = (self.mails || self.acts) && has(&SCRIPTS);
+        let script = (self.mails || self.acts) && has(&SCRIPTS) || has(&["sieve"]);
         script && text.contains(char::is_whitespace) && self.script_leads(text)
     }
 
