@@ -67,6 +67,9 @@ pub(crate) fn run(
         steps::run(scene, path, &content.text, &mut found);
     }
     if let Some(language) = language.filter(|_| !quotes) {
+        if !language.is_guess() {
+            joined::run(scene, path, &content.text, &mut found);
+        }
         let groups = Groups::of(&content.text);
         if groups.any() {
             scene.fuel.spend_on(content.text.len() * 8)?;
@@ -110,7 +113,6 @@ fn read(
     }
     if text.is_code() {
         locks::run(&text.low, found);
-        joined::run(scene, path, &content.text, found);
     }
     if groups.has(Group::Trust) || groups.has(Group::Checks) || groups.has(Group::Credential) {
         through::run(&text, found);

@@ -147,7 +147,7 @@ impl Shell<'_, '_> {
             let name = words.next().map_or("", |word| word.text.as_str());
             let path =
                 name.ends_with("_paths") || name.ends_with("PATH") || name.ends_with("_path");
-            let value = words.next().map_or("", |word| word.text.as_str());
+            let value = arguments.last().map_or("", |word| word.text.as_str());
             if path || variables::loads(name, value) {
                 let file = Value::known("~/.config/fish/config.fish");
                 let line = Value::known(format!("set -gx {}\n", evidence(arguments)));

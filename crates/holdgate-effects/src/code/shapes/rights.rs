@@ -63,7 +63,8 @@ fn by_condition(content: &str) -> Option<&str> {
                 && !has_any(
                     name,
                     &[
-                        "timestamp.date",
+                        "timestamp.",
+                        "request.time",
                         "duration",
                         "size",
                         "keys",

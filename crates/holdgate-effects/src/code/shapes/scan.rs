@@ -58,7 +58,8 @@ const WORDS: [(Group, &[&str]); 18] = [
         "secret", "apikey", "api_key", "identified by",
     ]),
     (Group::Checks, &[
-        "auth", "login", "bcrypt", "is_admin", "isadmin", "header", "email", "timingsafe",
+        "auth", "login", "bcrypt", "is_admin", "isadmin", "header", "email", "timingsafe", "hmac", "hash_equals",
+        "securecompare", "secure_compare", "constanttime", "hasrole", "has_role",
     ]),
     (Group::Destroys, &[
         "deletemany", "delete_many", "delete_all", "deleteall", "destroy_all", "destroyall", "drop table",

@@ -23,7 +23,7 @@ const CHECKS: [&str; 25] = [
 /// The same where an edit shows that something is added to the condition.
 #[rustfmt::skip]
 const DECIDES: [&str; 19] = [
-    "permission", "authoriz", "isadmin", "is_admin", "is_owner", "isowner", "hasrole", "has_role", "has_perm", "can_access",
+    "permission", "authorized", "isadmin", "is_admin", "is_owner", "isowner", "hasrole", "has_role", "has_perm", "can_access",
     "canaccess", "is_authenticated", "isauthenticated", "is_allowed", "isallowed", "validatetoken", "validate_token",
     "isvalidtoken", "validatesession",
 ];
@@ -101,7 +101,21 @@ fn operands(line: &str, refuses: bool) -> Vec<&str> {
         ("||", " or ")
     };
     let parts = line.split(sign).flat_map(|part| part.split(word));
-    parts.map(str::trim).collect()
+    // What is done then is no part of the condition.
+    let ends = [" throw", " return", " raise", " {", ") continue"];
+    let condition = |part: &'_ str| -> usize {
+        ends.iter()
+            .filter_map(|end| part.find(end))
+            .min()
+            .unwrap_or(part.len())
+    };
+    parts
+        .enumerate()
+        .map(|(at, part)| {
+            let end = if at == 0 { part.len() } else { condition(part) };
+            part.get(..end).unwrap_or(part).trim()
+        })
+        .collect()
 }
 
 /// Whether a part of a condition is a check, or the answer of one that was made a few lines above.
