@@ -72,6 +72,10 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
 
 /// What a line has of what the readers below need: most lines have nothing of it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 struct Signs {
     /// One of `KEYS`, by itself or in another word.
     key: bool,
