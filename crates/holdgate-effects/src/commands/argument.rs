@@ -5,7 +5,8 @@ use super::role::Role;
 use super::scripts::{patch, script};
 use super::units::Run;
 use super::{
-    Gathered, folder, git, network, packages, processes, reference, special, sql, units, values,
+    Gathered, folder, git, is_key_option, network, packages, processes, reference, special, sql,
+    units, values,
 };
 use crate::effect::{Actor, Kind};
 use crate::language::Language;
@@ -65,8 +66,14 @@ impl Gathered {
         if !parsed.command.is_empty() {
             self.output = Some(scene.argv(&parsed.command, run.call.stdin)?);
         }
+        // `go run ./server -key k.pem`: the options of the program that runs are operands here.
+        let mut before = "";
         for (at, operand) in parsed.operands.iter().enumerate() {
-            let role = role_of(roles, at, parsed.operands.len());
+            let mut role = role_of(roles, at, parsed.operands.len());
+            if role == Role::Data && is_key_option(before) {
+                role = Role::Key;
+            }
+            before = &operand.text;
             let words = parsed.operands.get(at..).unwrap_or(&[]);
             if matches!(role, Role::Argv | Role::ArgvAndInput) {
                 return self.program(scene, run, role, words);
