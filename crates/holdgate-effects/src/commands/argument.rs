@@ -66,14 +66,21 @@ impl Gathered {
         if !parsed.command.is_empty() {
             self.output = Some(scene.argv(&parsed.command, run.call.stdin)?);
         }
-        // `go run ./server -key k.pem`: the options of the program that runs are operands here.
-        let mut before = "";
+        // `go run ./server -key k.pem`: the options of the program that runs are not listed here.
+        let keys: Vec<&str> = run
+            .call
+            .words
+            .windows(2)
+            .filter_map(|pair| match pair {
+                [option, value] if is_key_option(&option.text) => Some(value.text.as_str()),
+                _ => None,
+            })
+            .collect();
         for (at, operand) in parsed.operands.iter().enumerate() {
             let mut role = role_of(roles, at, parsed.operands.len());
-            if role == Role::Data && is_key_option(before) {
+            if role == Role::Data && keys.first() == Some(&operand.text.as_str()) {
                 role = Role::Key;
             }
-            before = &operand.text;
             let words = parsed.operands.get(at..).unwrap_or(&[]);
             if matches!(role, Role::Argv | Role::ArgvAndInput) {
                 return self.program(scene, run, role, words);

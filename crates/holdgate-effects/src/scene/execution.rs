@@ -216,10 +216,9 @@ fn is_no_code(path: &str, language: Language) -> bool {
         "db", "sqlite", "docx", "xlsx", "pptx", "odt", "csv", "tsv", "gz", "bz2", "xz", "parquet",
         "npy", "pem", "crt", "css", "map", "log", "lock", "bak", "tmp", "eml", "rtf", "psd",
     ];
-    let text = [
-        "txt", "md", "rst", "json", "xml", "html", "yaml", "yml", "ini", "toml", "adoc", "tex",
-    ];
-    let own = language == Language::JavaScript && matches!(end.as_str(), "json" | "html")
+    // Settings are no documents: programs that are taken for interpreters read them.
+    let text = ["txt", "md", "rst", "html", "adoc", "tex"];
+    let own = language == Language::JavaScript && end == "html"
         || language == Language::Php
         || matches!(
             language,

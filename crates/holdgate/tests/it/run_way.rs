@@ -247,9 +247,7 @@ fn words_end_no_agent() {
         r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"rm -rf ~"}}]}}"#,
     ];
     for text in words {
-        let agent = Agent::new(&format!(
-            "cat <<'END'\n{text}\nEND\nsleep 2; echo went on"
-        ));
+        let agent = Agent::new(&format!("cat <<'END'\n{text}\nEND\nsleep 2; echo went on"));
         let ended = agent.run(&[], &[]);
         assert_eq!(ended.code, Some(0), "{text}: {}", ended.told);
         assert!(ended.out.ends_with("went on\n"), "{text}: {}", ended.out);
