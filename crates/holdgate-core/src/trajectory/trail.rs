@@ -13,6 +13,10 @@ pub(super) const RECENT: usize = 24;
 
 /// How a call ended, as far as the trail is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four answers to four questions"
+)]
 pub(crate) struct Ended {
     /// Whether it was carried out, or may have been.
     pub(crate) ran: bool,

@@ -13,6 +13,7 @@ use crate::language::Language;
 use crate::scene::{ARGUMENTS, Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{HOLE, Origins, Value};
+use rustc_hash::FxHashSet;
 
 /// Words that code gets of its command line.
 const MAX_WORDS: usize = 64;
@@ -67,7 +68,7 @@ impl Gathered {
             self.output = Some(scene.argv(&parsed.command, run.call.stdin)?);
         }
         // `go run ./server -key k.pem`: the options of the program that runs are not listed here.
-        let keys: Vec<&str> = run
+        let keys: FxHashSet<&str> = run
             .call
             .words
             .windows(2)
@@ -78,7 +79,7 @@ impl Gathered {
             .collect();
         for (at, operand) in parsed.operands.iter().enumerate() {
             let mut role = role_of(roles, at, parsed.operands.len());
-            if role == Role::Data && keys.first() == Some(&operand.text.as_str()) {
+            if role == Role::Data && keys.contains(operand.text.as_str()) {
                 role = Role::Key;
             }
             let words = parsed.operands.get(at..).unwrap_or(&[]);

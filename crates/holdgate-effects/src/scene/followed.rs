@@ -89,9 +89,12 @@ impl Scene<'_> {
         self.grant(content.text.len());
         let outer = std::mem::take(&mut self.followed);
         let done = self.deeper(&actor, |scene| {
-            scene.apart(|scene| match language {
-                Language::Shell => scene.shell(&actor, content),
-                other => scene.interpret(&actor, other, content),
+            scene.apart(|scene| {
+                if language == Language::Shell {
+                    scene.shell(&actor, content)
+                } else {
+                    scene.interpret(&actor, language, content)
+                }
             })
         });
         self.followed = outer;

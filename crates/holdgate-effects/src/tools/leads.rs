@@ -88,7 +88,7 @@ impl Walk<'_, '_> {
                     let text = value
                         .as_str()
                         .filter(|t| t.len() < 60 && !t.contains("://"));
-                    text.is_some_and(|text| leads(text))
+                    text.is_some_and(leads)
                 };
                 let beside = beside || members.iter().any(|(_, value)| short(value));
                 for (key, value) in members {

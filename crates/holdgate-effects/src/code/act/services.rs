@@ -191,7 +191,11 @@ impl Reader<'_, '_, '_> {
         let tag = match last {
             "_raw_delete" | "bulkDelete" => Tag::DeleteAll,
             "delete_all" if object.ends_with("Repo") && !given.contains("where") => Tag::DeleteAll,
-            "delete" if object.ends_with(".query") || object.ends_with("objects") => Tag::DeleteAll,
+            "delete"
+                if object.rsplit('.').next() == Some("query") || object.ends_with("objects") =>
+            {
+                Tag::DeleteAll
+            }
             "find_each" | "each" | "in_batches"
                 if given.contains("destroy") || given.contains("delete") =>
             {

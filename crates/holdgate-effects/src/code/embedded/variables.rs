@@ -55,9 +55,10 @@ impl Reader<'_, '_, '_> {
 
     /// What an editor runs on this machine before it starts the container: `initializeCommand`.
     pub(super) fn starts_on_host(&mut self, command: &Json<'_>) -> Fueled {
-        let text = match command {
-            Json::String(text) => text.to_string(),
-            other => other.text(),
+        let text = if let Json::String(text) = command {
+            text.to_string()
+        } else {
+            command.text()
         };
         let plain = text.replace(['"', '[', ']', '{', '}', ','], " ");
         if !self.scene.written || !runs_odd(&plain) && !is_hidden(plain.trim()) {

@@ -32,7 +32,7 @@ pub(super) fn has_part(name: &str, word: &str) -> bool {
             (Some(_), None) => false,
         };
         let ends =
-            after.is_none_or(|c| !c.is_lowercase()) && last.is_some_and(|c| c.is_alphanumeric());
+            after.is_none_or(|c| !c.is_lowercase()) && last.is_some_and(char::is_alphanumeric);
         begins && ends
     })
 }

@@ -73,7 +73,7 @@ fn by_condition(content: &str) -> Option<&str> {
                     ],
                 )
         });
-        let asks = has_any(&low, &ASKS) && !(low.trim() == "true");
+        let asks = has_any(&low, &ASKS) && low.trim() != "true";
         let open = !asks && !calls && (changes || low.trim() != "true");
         open.then(|| rule.lines().next().unwrap_or(rule))
     })
@@ -145,7 +145,11 @@ fn by_policy(content: &str) -> Option<&str> {
 
 /// `@auth(rules: [{ allow: public }])`, `"listRule": ""`
 fn by_schema<'t>(path: &str, content: &'t str) -> Option<&'t str> {
-    if path.ends_with(".graphql") || path.ends_with(".gql") {
+    if path
+        .rsplit('.')
+        .next()
+        .is_some_and(|end| matches!(end, "graphql" | "gql"))
+    {
         return content.lines().find(|line| {
             line.contains("@auth")
                 && line.contains("allow: public")

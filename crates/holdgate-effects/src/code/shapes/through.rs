@@ -67,7 +67,7 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
                 && operands.iter().any(checks)
                 && operands
                     .iter()
-                    .any(|operand| !checks(&operand) && is_other_way(operand))
+                    .any(|operand| !checks(operand) && is_other_way(operand))
         };
         if !opens {
             continue;

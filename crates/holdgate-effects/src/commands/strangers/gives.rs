@@ -16,7 +16,7 @@ pub(super) fn gives(scene: &mut Scene<'_>, actor: &Actor, words: &[&Value]) -> F
             .find(|part| part.contains("://"));
         address.filter(|a| is_strange(scene, a)).map(str::to_owned)
     };
-    let Some(address) = words.iter().find_map(|word| strange(word)) else {
+    let Some(address) = words.iter().find_map(strange) else {
         return bare(scene, actor, words);
     };
     let scheme = address.split("://").next().unwrap_or("");
@@ -27,7 +27,7 @@ pub(super) fn gives(scene: &mut Scene<'_>, actor: &Actor, words: &[&Value]) -> F
         known || value.contains(HOLE) && !word.text.contains(address.as_str())
     };
     let tree = words.iter().any(|word| is_tree(value_of(word)));
-    let moved = store && words.iter().any(|word| other(word));
+    let moved = store && words.iter().any(other);
     let machine =
         is_store(scheme) || matches!(scheme, "tcp" | "ssh" | "grpc" | "grpcs" | "rsync" | "sftp");
     if moved || tree && (machine || is_number(&address) || says_copy(words)) {
