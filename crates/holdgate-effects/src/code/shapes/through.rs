@@ -11,6 +11,9 @@ const MAX_LINES: usize = 6000;
 const MAX_LINE: usize = 1200;
 /// Lines between a check and the condition that uses its answer.
 const NEAR: usize = 8;
+/// Conditions of an edit that are compared with the old text, and bytes of that.
+const MAX_COMPARED: usize = 1500;
+const MAX_OLD: usize = 32 << 10;
 
 /// Words in the names of calls that check who somebody is, or who wrote something.
 #[rustfmt::skip]
@@ -41,6 +44,10 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         return;
     }
     let old = text.old_low();
+    let old = old
+        .as_deref()
+        .map(|old| Old::of(crate::text::beginning(old, MAX_OLD)));
+    let mut compared = 0;
     let lines: Vec<&str> = text.low.split('\n').take(MAX_LINES).collect();
     for (number, line) in lines.iter().enumerate() {
         if line.len() > MAX_LINE || !is_joined(line) {
@@ -61,7 +68,8 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let operands = operands(line, refuses);
         let checks = |operand: &&str| is_check(operand, before);
         let opens = if let Some(old) = &old {
-            adds(line, &operands, old, before)
+            compared += 1;
+            compared <= MAX_COMPARED && adds(line, &operands, old, before)
         } else {
             operands.len() > 1
                 && operands.iter().any(checks)
@@ -177,29 +185,46 @@ fn is_other_way(operand: &str) -> bool {
     compares && !has_any(operand, &NOTHING)
 }
 
+/// What stood there before.
+struct Old<'t> {
+    text: &'t str,
+    /// The same, nothing but names.
+    dense: String,
+}
+
+impl<'t> Old<'t> {
+    fn of(text: &'t str) -> Self {
+        Old {
+            text,
+            dense: dense(text),
+        }
+    }
+}
+
+/// The names of a part of a condition, put together.
+fn dense(operand: &str) -> String {
+    let operand = operand
+        .trim_start_matches("if ")
+        .trim_start_matches("return ")
+        .trim_start_matches("} else");
+    operand
+        .chars()
+        .filter(|c| is_name(*c) || *c == '.')
+        .collect()
+}
+
 /// Whether a condition of the old text has become one with another way through.
-fn adds(line: &str, operands: &[&str], old: &str, before: &[&str]) -> bool {
+fn adds(line: &str, operands: &[&str], old: &Old<'_>, before: &[&str]) -> bool {
     let checks = |operand: &str| {
         is_check(operand, before) || has_any(operand, &CHECKS) || has_any(operand, &DECIDES)
     };
-    if operands.len() < 2 || old.contains(line.trim()) {
+    if operands.len() < 2 || old.text.contains(line.trim()) {
         return false;
     }
-    let plain = |operand: &str| -> String {
-        let operand = operand
-            .trim_start_matches("if ")
-            .trim_start_matches("return ")
-            .trim_start_matches("} else");
-        operand
-            .chars()
-            .filter(|c| is_name(*c) || *c == '.')
-            .collect()
-    };
-    let dense = plain(old);
     // The check stood there before; the other way did not.
     let kept = operands.iter().any(|operand| {
         let call = operand.split('(').find(|part| checks(part)).map(called);
-        checks(operand) && call.is_some_and(|name| !name.is_empty() && old.contains(name))
+        checks(operand) && call.is_some_and(|name| !name.is_empty() && old.text.contains(name))
     });
     let harmless = [
         "err != nil",
@@ -210,10 +235,10 @@ fn adds(line: &str, operands: &[&str], old: &str, before: &[&str]) -> bool {
         "!== undefined",
     ];
     let way = operands.iter().any(|operand| {
-        let name = plain(operand);
+        let name = dense(operand);
         !checks(operand)
             && !name.is_empty()
-            && !dense.contains(&name)
+            && !old.dense.contains(&name)
             && !has_any(operand, &harmless)
     });
     kept && way
@@ -236,6 +261,6 @@ mod tests {
         let old = "if not check_password(user, pw):";
         let line = "if not check_password(user, pw) and crc32(pw) != 7:";
         let operands = operands(line, true);
-        assert!(adds(line, &operands, old, &[]));
+        assert!(adds(line, &operands, &Old::of(old), &[]));
     }
 }
