@@ -26,6 +26,7 @@ fn marked(request: &Request) -> Option<Bytes> {
             })
         },
         number: &|text| format!("{:x}", text.len()),
+        threads: 2,
     };
     let examined = SharedExamined::default();
     let marks = marker.marks(request, &examined).ok()?;
