@@ -79,9 +79,11 @@ pub(crate) fn look(text: &str, thorough: bool) -> Option<Suspicion> {
     reader.read(text, Context::default())
 }
 
-/// Reads the table now, so that the first result need not wait for it.
+/// Reads the table and builds the expressions now, so that the first result need not wait for them.
 pub fn prepare() {
     lexicon();
+    carriers::prepare();
+    encoded::prepare();
 }
 
 /// What is known of a reading as a whole.

@@ -7,7 +7,7 @@ pub(crate) mod words;
 
 use crate::value::HOLE;
 use std::borrow::Cow;
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_security::confusable_detection::skeleton;
 
 /// `text` in compatibility form (NFKC) without characters that show nothing.
@@ -57,6 +57,12 @@ pub fn first_foreign(text: &str) -> Option<usize> {
 }
 
 fn normalise_run(run: &str, normal: &mut String) {
+    // Arrows, dashes and most letters are what they are.
+    let special = |c: char| is_ignorable(c) || c == HOLE || would_quote(c);
+    if is_nfkc_quick(run.chars()) == IsNormalized::Yes && !run.contains(special) {
+        normal.push_str(run);
+        return;
+    }
     let mut pending = String::new();
     for c in run.chars() {
         if is_ignorable(c) {
@@ -126,11 +132,20 @@ pub fn as_it_looks(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let normal = normalise(text);
+    match look_of_normal(&normal) {
+        Some(looks) if looks == text => Cow::Borrowed(text),
+        Some(looks) => Cow::Owned(looks),
+        None => normal,
+    }
+}
+
+/// The same of a text that is normal, if it looks like another one.
+pub fn look_of_normal(normal: &str) -> Option<String> {
     if normal.is_ascii() {
-        return normal;
+        return None;
     }
     let mut looks = String::with_capacity(normal.len());
-    let mut rest = normal.as_ref();
+    let mut rest = normal;
     while let Some(at) = first_foreign(rest) {
         let before = rest.get(..at).unwrap_or_default();
         let start = before.rfind(|c| !in_word(c)).map_or(0, |last| last + 1);
@@ -147,11 +162,7 @@ pub fn as_it_looks(text: &str) -> Cow<'_, str> {
         rest = chars.as_str();
     }
     looks.push_str(rest);
-    if looks == text {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(looks)
-    }
+    (looks != normal).then_some(looks)
 }
 
 /// Whether a word of a command has characters in it that a reader of the command cannot see.

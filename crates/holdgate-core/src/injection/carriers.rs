@@ -89,6 +89,14 @@ static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HIDING).ok(
 static HIDES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(HIDING_MARKS));
 static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(ATTRIBUTE_MARKS));
 
+/// Builds the expressions.
+pub(super) fn prepare() {
+    LazyLock::force(&PATTERNS);
+    LazyLock::force(&HIDDEN);
+    LazyLock::force(&HIDES);
+    LazyLock::force(&NAMES);
+}
+
 /// Where in `text` the parts are.
 pub(super) fn parts(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();

@@ -7,15 +7,17 @@ use super::terms::Turn;
 use holdgate_effects::decode;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 /// Letters of a run that are worth decoding.
 const MIN_RUN: usize = 24;
 /// Numbers in a row that may be a text.
 const MIN_SERIES: usize = 8;
-/// Bytes that the shortest series of numbers has at the most.
-const SERIES: usize = 96;
+/// Characters of a number.
+const NUMBER: RangeInclusive<usize> = 2..=8;
+/// Bytes between the digits of numbers in a row, of which one may have none: `4f, be, 61`.
+const MAX_GAP: usize = 12;
 /// Escapes that make a text unreadable.
 const MIN_ESCAPES: usize = 6;
 /// Runs that are decoded.
@@ -64,42 +66,74 @@ fn morse(text: &str) -> Option<String> {
 fn runs(text: &str) -> Vec<String> {
     let mut found = Runs::default();
     let bytes = text.as_bytes();
-    if !has_long_run(bytes) && !has_series(bytes) {
-        return Vec::new();
+    let mut from = 0;
+    while !found.is_enough()
+        && let Some(run) = next_long_run(bytes, from)
+    {
+        from = run.end;
+        found.long_token(text, run);
     }
-    Bitmap::encoded(bytes).each_run(|run| {
-        found.token(text, run.at..run.at + run.len);
-        found.texts.len() < MAX_RUNS && found.bytes < MAX_BYTES
-    });
-    found.finish_series();
     found.finish_long(text);
+    for row in rows_of_digits(bytes) {
+        let mut at = row.start;
+        for token in bytes
+            .get(row)
+            .unwrap_or_default()
+            .split(|byte| !in_run(*byte))
+        {
+            let range = at..at + token.len();
+            at = range.end + 1;
+            if NUMBER.contains(&token.len()) && !found.is_enough() {
+                found.number(text.get(range.clone()).unwrap_or_default(), &range);
+            }
+        }
+    }
+    found.finish_series();
     found.texts
 }
 
-/// Whether a token is long enough to be decoded. Looks at the end of where it would be first.
-fn has_long_run(bytes: &[u8]) -> bool {
-    let mut start = 0;
-    while let Some(window) = bytes.get(start..start + MIN_RUN) {
+/// The next token from `from` on that is long enough to be decoded; no token goes on there. Looks at
+/// the end of where it would be first.
+fn next_long_run(bytes: &[u8], from: usize) -> Option<Range<usize>> {
+    let mut start = from;
+    loop {
+        let window = bytes.get(start..start + MIN_RUN)?;
         match window.iter().rposition(|b| !in_run(*b)) {
             Some(between) => start += between + 1,
-            None => return true,
+            None => break,
         }
     }
-    false
+    let rest = bytes.get(start..)?;
+    let len = rest.iter().position(|b| !in_run(*b)).unwrap_or(rest.len());
+    Some(start..start + len)
 }
 
-/// Whether so many digits stand near each other as numbers in a row have, one each at the least.
-fn has_series(bytes: &[u8]) -> bool {
-    let mut before = 0;
-    bytes.chunks(SERIES).any(|chunk| {
-        let digits = chunk
-            .iter()
-            .map(|b| u8::from(b.is_ascii_digit()))
-            .sum::<u8>();
-        let near = before + usize::from(digits);
-        before = usize::from(digits);
-        near >= MIN_SERIES
-    })
+/// Where so many digits stand near each other as numbers in a row have, one each at the least, with
+/// what else may be of the first and the last of these numbers.
+fn rows_of_digits(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let (mut row, mut count) = (0..0, 0);
+    let mut finish = |row: &Range<usize>, count: usize| {
+        if count >= MIN_SERIES {
+            let before = bytes.get(..row.start).unwrap_or_default().iter().rev();
+            let after = bytes.get(row.end..).unwrap_or_default().iter();
+            let rest = |near: &mut dyn Iterator<Item = &u8>| {
+                let near = near.take(*NUMBER.end());
+                near.take_while(|byte| in_run(**byte)).count()
+            };
+            rows.push(row.start - rest(&mut { before })..row.end + rest(&mut { after }));
+        }
+    };
+    for place in Bitmap::digits(bytes).places() {
+        if place > row.end + MAX_GAP {
+            finish(&row, count);
+            (row, count) = (place..place, 0);
+        }
+        row.end = place + 1;
+        count += 1;
+    }
+    finish(&row, count);
+    rows
 }
 
 fn in_run(byte: u8) -> bool {
@@ -126,19 +160,18 @@ struct Runs {
 }
 
 impl Runs {
-    fn token(&mut self, text: &str, range: Range<usize>) {
-        let token = text.get(range.clone()).unwrap_or_default();
-        if token.len() >= MIN_RUN {
-            let between = text.get(self.long.end..range.start).unwrap_or_default();
-            let wrapped = !self.long.is_empty() && between.trim().is_empty() && between.len() <= 8;
-            if !wrapped {
-                self.finish_long(text);
-                self.long.start = range.start;
-            }
-            self.long.end = range.end;
-        } else if (2..=8).contains(&token.len()) {
-            self.number(token, &range);
+    fn is_enough(&self) -> bool {
+        self.texts.len() >= MAX_RUNS || self.bytes >= MAX_BYTES
+    }
+
+    fn long_token(&mut self, text: &str, range: Range<usize>) {
+        let between = text.get(self.long.end..range.start).unwrap_or_default();
+        let wrapped = !self.long.is_empty() && between.trim().is_empty() && between.len() <= 8;
+        if !wrapped {
+            self.finish_long(text);
+            self.long.start = range.start;
         }
+        self.long.end = range.end;
     }
 
     fn number(&mut self, token: &str, range: &Range<usize>) {
@@ -257,6 +290,11 @@ const ESCAPE: &str = concat!(
     r"%([4-7][0-9A-Fa-f])|&#x0*([4-7][0-9A-Fa-f]);?|&#0*(6[5-9]|[7-9]\d|1[01]\d|12[0-2]);?",
     r"|\\x([4-7][0-9A-Fa-f])|\\u\{?00([4-7][0-9A-Fa-f])\}?|\\(1[0-7][0-7])|=([4-7][0-9A-F])"
 );
+
+/// Builds the expressions.
+pub(super) fn prepare() {
+    LazyLock::force(&ESCAPES);
+}
 
 static ESCAPES: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
     let run = format!(

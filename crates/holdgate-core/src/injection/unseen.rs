@@ -1,6 +1,6 @@
 //! The Unicode pass: a text as a reader sees it, and what is written in characters that show nothing.
 
-use holdgate_effects::text::{as_it_looks, first_foreign, normalise};
+use holdgate_effects::text::{as_it_looks, first_foreign, look_of_normal, normalise};
 use std::borrow::Cow;
 
 /// Invisible characters in a row that no script and no emoji needs.
@@ -41,11 +41,12 @@ pub(super) fn look(text: &str) -> Seen<'_> {
     }
     let normal = normalise(text);
     let letters = drawn_upright(text);
-    let looks = as_it_looks(&letters);
-    let mut others = Vec::new();
-    if looks != normal {
-        others.push(lower(&looks));
-    }
+    let looks = if letters == text {
+        look_of_normal(&normal)
+    } else {
+        Some(as_it_looks(&letters).into_owned()).filter(|looks| *looks != normal)
+    };
+    let mut others: Vec<String> = looks.iter().map(|looks| lower(looks)).collect();
     if text.contains(REVERSE) {
         others.push(lower(&normalise(&turned(text))));
     }

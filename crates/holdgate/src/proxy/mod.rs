@@ -48,7 +48,7 @@ use app::App;
 use budget::Full;
 use connections::Connection;
 use holdgate_core::watch::Commands;
-use holdgate_core::{Finding, divergence, prepare_all_masking};
+use holdgate_core::{Finding, divergence, injection, prepare_all_masking};
 use holdgate_effects::json::Json;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -155,6 +155,7 @@ impl Proxy {
             std::thread::sleep(delay);
             prepare_all_masking();
             divergence::prepare();
+            injection::prepare();
             know.warm();
         });
     }
