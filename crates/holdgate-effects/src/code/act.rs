@@ -12,6 +12,7 @@ mod modules;
 mod network;
 mod programs;
 mod services;
+mod twins;
 mod values;
 
 pub(super) use network::Network;
@@ -164,6 +165,7 @@ impl Reader<'_, '_, '_> {
             Role::Keys => self.types(call),
             Role::Login => self.takes_token(call),
             Role::Service => self.serves(call),
+            Role::Twin => self.is_like_command(call),
             Role::Kill => self.kills(call),
             Role::KillListed => self.kills_listed(call),
             Role::Observe => self.observes(call),

@@ -54,6 +54,7 @@ worded! {
         Keys = "keys": "Keys are typed, or the mouse is moved, in a person's place.",
         Login = "login": "A token is taken out of a store, to log in with.",
         Service = "service": "A function of a library for a cloud, a database or keys, as A says: its name tells what it does.",
+        Twin = "twin": "The same as a command, whose words A has between commas.",
         Kill = "kill": "A process is stopped.",
         KillListed = "kill-listed": "Processes are stopped that were picked from a list of all of them.",
         Observe = "observe": "The clipboard, the screen, the microphone, the camera or the keyboard is observed.",
