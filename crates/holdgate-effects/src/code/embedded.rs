@@ -11,6 +11,7 @@ mod lines;
 mod manifest;
 mod parse;
 mod tree;
+mod unfold;
 mod variables;
 mod workflow;
 
