@@ -27,6 +27,7 @@ mod same;
 mod scan;
 mod settings;
 mod sockets;
+mod started;
 mod steps;
 mod through;
 mod trusts;
@@ -134,6 +135,9 @@ fn read(
     }
     if groups.has(Group::Leads) && text.is_settings() {
         settings::run(scene, &text, found);
+    }
+    if groups.has(Group::Process) {
+        started::run(&text, found);
     }
     let waits = groups.has(Group::Clock) || groups.has(Group::Machine) || groups.has(Group::Person);
     if waits && (groups.has(Group::Destroys) || groups.has(Group::Empties)) {

@@ -68,13 +68,20 @@ impl Reader<'_, '_, '_> {
         let line = line.join(" ");
         let first = line.split_whitespace().next().unwrap_or("");
         let alone = is_stored_nowhere(first) && !first.contains("://");
-        if !alone && !(runs_odd(&line) && line.split_whitespace().any(is_stored_nowhere)) {
+        let given = || runs_odd(&line) && line.split_whitespace().any(is_stored_nowhere);
+        if !alone && !given() {
             return Ok(());
         }
         let evidence = format!("{name}={}", crate::json::shorten(&line, 200));
         let effect = Actor::new("settings", &evidence).does(Kind::Env);
-        self.scene
-            .emit(effect.tagged(Tag::Injects).about(&evidence))
+        // Its key says that it is code, wherever the settings lie.
+        let marks = self.scene.marks.clone();
+        self.scene.marks.retain(|mark| *mark != Tag::Suspect);
+        let done = self
+            .scene
+            .emit(effect.tagged(Tag::Injects).about(&evidence));
+        self.scene.marks = marks;
+        done
     }
 
     /// What an editor runs on this machine before it starts the container: `initializeCommand`.
@@ -133,17 +140,17 @@ fn names_code(name: &str) -> bool {
         "extension",
         "server",
     ];
-    let ends = |end: &&str| {
+    let ends = |end: &str| {
         let from = name.len().checked_sub(end.len());
         let last = from.and_then(|from| name.get(from..));
         last.is_some_and(|last| last.eq_ignore_ascii_case(end))
     };
-    ENDS.iter().any(|end| ends(&end))
+    ENDS.into_iter().any(ends)
 }
 
 /// Whether a path leads to where no project keeps sources: a folder for temporary files, or a hidden one
 /// that is not shared.
-fn is_stored_nowhere(path: &str) -> bool {
+pub(in crate::code) fn is_stored_nowhere(path: &str) -> bool {
     const SHARED: [&str; 22] = [
         ".github",
         ".gitlab",

@@ -98,7 +98,7 @@ const WORDS: [(Group, &[&str]); 19] = [
     ]),
     (Group::Process, &[
         "/bin/sh", "/bin/bash", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "sh -c", "cmd.exe", "process", "shell",
-        "system", "popen", "exec", "spawn", "os:cmd", "os.cmd", "command",
+        "system", "popen", "exec", "spawn", "jobstart", "termopen", "fork", "dofile", "os:cmd", "os.cmd", "command",
     ]),
     (Group::Home, &[
         "home", "userprofile", "\"~\"", "'~'",
