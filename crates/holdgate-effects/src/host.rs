@@ -1,5 +1,9 @@
 //! Which host a text names, and what kind of host that is.
 
+mod wide;
+
+pub(crate) use wide::{everywhere, is_everywhere, spans};
+
 use crate::table::Table;
 use crate::text::secret;
 use crate::value::{HOLE, Value};

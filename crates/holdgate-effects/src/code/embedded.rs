@@ -11,6 +11,7 @@ mod lines;
 mod manifest;
 mod parse;
 mod tree;
+mod unfold;
 mod variables;
 mod workflow;
 
@@ -22,6 +23,7 @@ use crate::tag::Tag;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashSet;
 use tree::Format;
+pub(super) use variables::is_stored_nowhere;
 
 /// JSON nested deeper than this is nobody's settings.
 const MAX_DEPTH: usize = 64;

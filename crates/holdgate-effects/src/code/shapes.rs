@@ -20,13 +20,17 @@ mod payee;
 mod pieces;
 mod pipeline;
 mod policy;
+mod published;
 mod reported;
 mod rights;
 mod same;
 mod scan;
+mod settings;
 mod sockets;
+mod started;
 mod steps;
 mod through;
+mod trusts;
 mod unverified;
 
 use super::doors::mask::masked;
@@ -65,6 +69,7 @@ pub(crate) fn run(
         packed::run(path, &content.text, &scene.replaced, &mut found);
         lock::run(path, &content.text, &scene.replaced, &mut found);
         steps::run(scene, path, &content.text, &mut found);
+        published::run(path, &content.text, &mut found);
     }
     if let Some(language) = language.filter(|_| !quotes) {
         if !language.is_guess() {
@@ -103,6 +108,7 @@ fn read(
         unverified::run(&text, found);
     }
     if groups.has(Group::Everybody) {
+        trusts::run(&text, found);
         open::run(&text, found);
     }
     if groups.has(Group::Raised) {
@@ -126,6 +132,12 @@ fn read(
     }
     if groups.has(Group::Personal) {
         given::run(scene, &text, found);
+    }
+    if groups.has(Group::Leads) && text.is_settings() {
+        settings::run(scene, &text, found);
+    }
+    if groups.has(Group::Process) {
+        started::run(&text, found);
     }
     let waits = groups.has(Group::Clock) || groups.has(Group::Machine) || groups.has(Group::Person);
     if waits && (groups.has(Group::Destroys) || groups.has(Group::Empties)) {

@@ -245,12 +245,17 @@ fn by_values(text: &str) -> Vec<Tag> {
     if has(&PUBLIC) && !has(&no) || policy || text.contains("delete-public-access-block") {
         tags.push(Tag::Public);
     }
-    if has(&[
-        "0.0.0.0/0",
-        "::/0",
+    let any = [
         "source-address-prefixes*",
         "source-address-prefixesinternet",
-    ]) && !is_way_out(text)
+    ];
+    let ends = |word: &str| text.split(word).nth(1).map(address_at);
+    let range = match (ends("start-ip-address"), ends("end-ip-address")) {
+        (Some(first), Some(last)) => crate::host::spans(first, last),
+        _ => false,
+    };
+    if (range || has(&any) || crate::host::everywhere(text).next().is_some())
+        && !is_way_out(text)
         && !is_web(text)
     {
         tags.push(Tag::Public);
@@ -293,6 +298,13 @@ fn is_costly(text: &str) -> bool {
 fn count(text: &str) -> u32 {
     let numbers = NUMBERS.iter().flat_map(|name| text.split(name).skip(1));
     numbers.filter_map(number_at).max().unwrap_or(0)
+}
+
+/// The address that an option has.
+fn address_at(text: &str) -> &str {
+    let text = text.trim_start_matches(['=', ':']);
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
+    text.get(..end.unwrap_or(text.len())).unwrap_or("")
 }
 
 /// The number that an option or a member has.

@@ -4,6 +4,7 @@ mod args;
 mod argument;
 mod arity;
 mod branches;
+mod carried;
 mod cloud;
 mod environs;
 mod find;
@@ -144,6 +145,7 @@ fn unknown(scene: &mut Scene<'_>, call: &Call<'_>, actor: &Actor) -> Fueled<Valu
         output.push(&secret);
     }
     uploads::by_options(scene, call, actor)?;
+    carried::out(scene, call, actor, false)?;
     let before = scene.effects.len();
     packages::sources(scene, call, actor, before)?;
     loads::by_names(scene, call, actor)?;
@@ -251,6 +253,7 @@ fn run_spec(
     services::of_known(scene, run)?;
     target::receives(scene, run)?;
     uploads::by_options(scene, call, &actor)?;
+    carried::out(scene, call, &actor, true)?;
     setters::sets(scene, run)?;
     let outer_cwd = scene.cwd.clone();
     let marks = scene.marks.len();

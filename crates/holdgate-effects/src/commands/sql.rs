@@ -4,6 +4,7 @@
 mod expiry;
 mod loads;
 mod made;
+mod nested;
 mod reach;
 mod rights;
 mod servers;
@@ -129,6 +130,12 @@ pub(crate) fn run(scene: &mut Scene<'_>, actor: &Actor, value: &Value) -> Fueled
             break;
         }
         reads_only &= statement.starts_with("select") || statement.starts_with('.');
+        tags.extend(tags_of(statement));
+    }
+    let lower = value.text.to_ascii_lowercase();
+    let inner = nested::in_brackets(&text).into_iter();
+    for statement in inner.chain(nested::in_texts(&lower)) {
+        reads_only = false;
         tags.extend(tags_of(statement));
     }
     tags.extend(tags_of_all(&text, &value.text));

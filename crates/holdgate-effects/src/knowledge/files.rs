@@ -251,8 +251,9 @@ fn is_text(name: &str) -> bool {
 /// A manifest of containers, under any name: what it holds shows it, also in a part of one.
 fn is_manifest(content: &str) -> bool {
     #[rustfmt::skip]
-    const KEYS: [&str; 7] = [
-        "services:", "containers:", "privileged:", "hostPID:", "hostPath:", "pid:", "volumes:",
+    const KEYS: [&str; 14] = [
+        "services:", "containers:", "privileged:", "hostPID:", "hostPath:", "pid:", "volumes:", "/hostPID", "/hostIPC",
+        "/privileged", "/securityContext", "/volumes", "hostPID\"", "hostPath\"",
     ];
     KEYS.iter().any(|key| content.contains(key))
 }

@@ -37,7 +37,7 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         "go.mod" => go,
         "gemfile" => gems,
         ".pre-commit-config.yaml" => hooks,
-        "pnpm-workspace.yaml" => overrides,
+        "pnpm-workspace.yaml" | "platformio.ini" => overrides,
         ".pnpmfile.cjs" | ".pnpmfile.mjs" | "pnpmfile.js" => references,
         "chart.yaml" | "requirements.yaml" => charts,
         ".gitlab-ci.yml" => images,
@@ -45,6 +45,25 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         _ if is_recipe || extension == "dockerfile" => recipe,
         _ if yaml && (lower.contains("compose")) => images,
         _ if yaml && folder == "workflows" => actions,
+        _ if matches!(
+            extension,
+            "html"
+                | "htm"
+                | "vue"
+                | "svelte"
+                | "astro"
+                | "ejs"
+                | "erb"
+                | "php"
+                | "js"
+                | "mjs"
+                | "ts"
+                | "tsx"
+                | "jsx"
+        ) =>
+        {
+            scripts
+        }
         _ if matches!(extension, "tf" | "tofu") || lower == "terragrunt.hcl" => terraform,
         _ if matches!(extension, "txt" | "in")
             && (lower.starts_with("requirements") || folder == "requirements") =>
@@ -128,10 +147,41 @@ pub(super) fn mentions(registry: Registry, text: &str, name: &str) -> bool {
     stands(name, whole) || owner.is_some_and(|owner| stands(owner, false))
 }
 
+/// Scripts that a page loads from hosts where everybody has a folder: `cdn.jsdelivr.net/gh/owner/…`.
+fn scripts(text: &str) -> Found<'_> {
+    const SHARED: [&str; 5] = [
+        "cdn.jsdelivr.net/gh/",
+        "raw.githubusercontent.com/",
+        "esm.sh/gh/",
+        "cdn.statically.io/gh/",
+        "githack.com/",
+    ];
+    let mut found = Vec::new();
+    if !text.contains("/gh/") && !text.contains("git") {
+        return found;
+    }
+    for line in text.lines() {
+        let rest = SHARED.iter().find_map(|host| line.split_once(host));
+        let Some((before, path)) = rest else {
+            continue;
+        };
+        let end = path.find(|c: char| c.is_whitespace() || "\"'`<>)?".contains(c));
+        let path = path.get(..end.unwrap_or(path.len())).unwrap_or("");
+        let loads = ["script", "import", "src=", "require"];
+        let loads = loads.iter().any(|word| before.contains(word));
+        let code = [".js", ".mjs", ".cjs", ".wasm", ".ts"];
+        if loads && (code.iter().any(|end| path.ends_with(end)) || before.contains("esm.sh")) {
+            let owner = path.split('/').next().unwrap_or("");
+            found.push((Named::Package(Registry::Forge, owner), line));
+        }
+    }
+    found
+}
+
 /// Packages that a workspace puts in the place of others: `name: github:owner/name`.
 fn overrides(text: &str) -> Found<'_> {
     let named = text.lines().filter_map(|line| {
-        let (_, value) = line.split_once(':')?;
+        let (_, value) = line.split_once([':', '='])?;
         let value = value.trim().trim_matches(['"', '\'']);
         let short = value.strip_prefix("github:");
         let owner = short.and_then(|path| path.split('/').next());
@@ -203,6 +253,8 @@ fn recipe(text: &str) -> Found<'_> {
                 let mount = word.split(',').find_map(|part| part.strip_prefix("from="));
                 word.strip_prefix("--from=").or(mount)
             }),
+            // `# syntax=owner/frontend`: the image that reads this file.
+            "#" => words.next().and_then(|word| word.strip_prefix("syntax=")),
             _ => None,
         };
         found.extend(image.map(|image| (Named::Image(image), line)));

@@ -14,10 +14,10 @@ const MAX_DEPTH: usize = 12;
 const MAX_MOUNTS: usize = 32;
 
 /// A folder of the host that a container sees.
-struct Mount {
-    outside: String,
-    inside: String,
-    read_only: bool,
+pub(super) struct Mount {
+    pub(super) outside: String,
+    pub(super) inside: String,
+    pub(super) read_only: bool,
 }
 
 impl Reader<'_, '_, '_> {
@@ -156,12 +156,25 @@ impl Reader<'_, '_, '_> {
             Json::Object(members) => {
                 if let Some(Json::Array(_)) = node.get("containers") {
                     self.pod(node)?;
+                } else if depth > 0 {
+                    self.pieces_of_pod(node)?;
                 }
                 members
                     .iter()
                     .try_for_each(|(_, value)| self.pods(value, depth + 1))
             }
-            Json::Array(items) => items.iter().try_for_each(|item| self.pods(item, depth + 1)),
+            Json::Array(items) => items.iter().try_for_each(|item| {
+                if let Some(tree) = super::unfold::patch(item) {
+                    self.pods(&tree, depth + 1)?;
+                }
+                self.pods(item, depth + 1)
+            }),
+            // A patch within a patch file.
+            Json::String(text) if super::unfold::is_patch(text) => {
+                let yaml = super::parse::yaml(text);
+                let mut documents = yaml.documents.iter();
+                documents.try_for_each(|document| self.pods(document, depth + 4))
+            }
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(()),
         }
     }
@@ -192,7 +205,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// What one container gets.
-    fn container(
+    pub(super) fn container(
         &mut self,
         name: &str,
         tags: &[Tag],
@@ -335,7 +348,7 @@ fn name_of<'j>(node: &'j Json<'_>) -> Option<&'j str> {
     node.get("name").and_then(Json::as_str)
 }
 
-fn is_true(value: Option<&Json<'_>>) -> bool {
+pub(super) fn is_true(value: Option<&Json<'_>>) -> bool {
     match value {
         Some(Json::Bool(is)) => *is,
         Some(Json::String(text)) => matches!(&**text, "true" | "yes" | "on" | "True"),
@@ -343,7 +356,7 @@ fn is_true(value: Option<&Json<'_>>) -> bool {
     }
 }
 
-fn items<'j, 't>(value: Option<&'j Json<'t>>) -> std::slice::Iter<'j, Json<'t>> {
+pub(super) fn items<'j, 't>(value: Option<&'j Json<'t>>) -> std::slice::Iter<'j, Json<'t>> {
     let items = value.and_then(Json::as_array).unwrap_or(&[]);
     items.iter()
 }

@@ -86,6 +86,9 @@ impl Reader<'_, '_, '_> {
                             _ => {}
                         }
                     }
+                    if !starts_elsewhere(at.key) {
+                        self.loaded(name, value)?;
+                    }
                     if taken && matches!(&**name, "command" | "args" | "interpreter") {
                         continue;
                     }
@@ -211,6 +214,11 @@ impl Reader<'_, '_, '_> {
             self.shell(name, text, None)
         }
     }
+}
+
+/// Whether what stands under a key runs on machines for builds, which see no hidden files of this one.
+fn starts_elsewhere(key: &str) -> bool {
+    matches!(key, "services" | "steps" | "jobs" | "containers")
 }
 
 /// Whether a list of words starts a shell with a command: `["sh", "-c", …]`.

@@ -53,6 +53,37 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// A setting of any tool that names a hidden or a temporary file to be run or loaded by it.
+    pub(super) fn loaded(&mut self, name: &str, value: &Json<'_>) -> Fueled {
+        if !self.scene.written || !names_code(name) {
+            return Ok(());
+        }
+        let one = std::slice::from_ref(value);
+        let words = value
+            .as_array()
+            .unwrap_or(one)
+            .iter()
+            .filter_map(Json::as_str);
+        let line: Vec<&str> = words.take(MAX_WORDS).collect();
+        let line = line.join(" ");
+        let first = line.split_whitespace().next().unwrap_or("");
+        let alone = is_stored_nowhere(first) && !first.contains("://");
+        let given = || runs_odd(&line) && line.split_whitespace().any(is_stored_nowhere);
+        if !alone && !given() {
+            return Ok(());
+        }
+        let evidence = format!("{name}={}", crate::json::shorten(&line, 200));
+        let effect = Actor::new("settings", &evidence).does(Kind::Env);
+        // Its key says that it is code, wherever the settings lie.
+        let marks = self.scene.marks.clone();
+        self.scene.marks.retain(|mark| *mark != Tag::Suspect);
+        let done = self
+            .scene
+            .emit(effect.tagged(Tag::Injects).about(&evidence));
+        self.scene.marks = marks;
+        done
+    }
+
     /// What an editor runs on this machine before it starts the container: `initializeCommand`.
     pub(super) fn starts_on_host(&mut self, command: &Json<'_>) -> Fueled {
         let text = if let Json::String(text) = command {
@@ -83,6 +114,72 @@ impl Reader<'_, '_, '_> {
         let effect = actor.does(Kind::Env).tagged(Tag::Injects);
         self.scene.emit(effect.about(command))
     }
+}
+
+/// Words of a command line in a setting.
+const MAX_WORDS: usize = 32;
+
+/// Whether a key names a program, or code that a program loads.
+fn names_code(name: &str) -> bool {
+    const ENDS: [&str; 17] = [
+        "command",
+        "cmd",
+        "executable",
+        "binary",
+        "interpreter",
+        "program",
+        "commandline",
+        "launcher",
+        "wrapper",
+        "runner",
+        "tool",
+        "plugin",
+        "plugins",
+        "preload",
+        "hook",
+        "extension",
+        "server",
+    ];
+    let ends = |end: &str| {
+        let from = name.len().checked_sub(end.len());
+        let last = from.and_then(|from| name.get(from..));
+        last.is_some_and(|last| last.eq_ignore_ascii_case(end))
+    };
+    ENDS.into_iter().any(ends)
+}
+
+/// Whether a path leads to where no project keeps sources: a folder for temporary files, or a hidden one
+/// that is not shared.
+pub(in crate::code) fn is_stored_nowhere(path: &str) -> bool {
+    const SHARED: [&str; 22] = [
+        ".github",
+        ".gitlab",
+        ".gitea",
+        ".forgejo",
+        ".circleci",
+        ".husky",
+        ".config",
+        ".devcontainer",
+        ".ci",
+        ".buildkite",
+        ".claude",
+        ".cursor",
+        ".codex",
+        ".gemini",
+        ".vscode",
+        ".storybook",
+        ".scripts",
+        ".tools",
+        ".githooks",
+        ".agents",
+        ".dev",
+        ".build",
+    ];
+    let temporary = ["/tmp/", "/var/tmp/", "/dev/shm/"];
+    let path = path.trim_matches(['"', '\'', ';', '&']);
+    let shared = |part: &str| SHARED.iter().any(|known| part.starts_with(known));
+    temporary.iter().any(|folder| path.starts_with(folder))
+        || is_hidden(path) && !path.starts_with("~/") && !path.split('/').any(shared)
 }
 
 /// Objects in a setting: `profiles.linux: {bash: {path: …}}`.

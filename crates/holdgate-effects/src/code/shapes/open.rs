@@ -16,17 +16,10 @@ const BYTES: usize = 360;
 const FOR_ALL: [u32; 12] = [0, 25, 53, 80, 123, 443, 465, 587, 3000, 5000, 8080, 8443];
 
 pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
-    let everywhere = [
-        "0.0.0.0/0",
-        "::/0",
-        "anyipv4",
-        "any_ipv4",
-        "anyipv6",
-        "any_ipv6",
-    ];
-    let mentions = everywhere
-        .iter()
-        .flat_map(|word| text.low.match_indices(word))
+    let names = ["anyipv4", "any_ipv4", "anyipv6", "any_ipv6"];
+    let mentions = names.iter().flat_map(|word| text.low.match_indices(word));
+    let mentions = mentions
+        .chain(crate::host::everywhere(&text.low))
         .take(MAX_MENTIONS);
     for (at, word) in mentions {
         let line = text.line(at);

@@ -38,16 +38,18 @@ pub(super) enum Group {
     Empties,
     /// Somebody's days of work, as a condition.
     Person,
+    /// Settings that lead requests somewhere.
+    Leads,
 }
 
 #[rustfmt::skip]
-const WORDS: [(Group, &[&str]); 18] = [
+const WORDS: [(Group, &[&str]); 19] = [
     (Group::Trust, &[
         "verif", "validat", "insecure", "ssl", "tls", "trust", "cert", "hostkey", "hostname", "identity", "signature", "signed", "algorithm",
         "unauthorized", "anonymous", "auth", "protected-mode", "skip-grant", "permitempty", "requirepass",
     ]),
     (Group::Everybody, &[
-        "0.0.0.0/0", "::/0", "anyipv4", "any_ipv4", "anyipv6", "any_ipv6", "255.255.255.255", "hostssl ",
+        "0.0.0/", "::/", "repo:", "arn:aws:", "project_path:", "serviceaccount:", "anyipv4", "any_ipv4", "anyipv6", "any_ipv6", "255.255.255.255", "hostssl ",
         "hostnossl ", "host ", "host\t",
     ]),
     (Group::Raised, &[
@@ -96,7 +98,7 @@ const WORDS: [(Group, &[&str]); 18] = [
     ]),
     (Group::Process, &[
         "/bin/sh", "/bin/bash", "\"sh\"", "'sh'", "\"bash\"", "'bash'", "sh -c", "cmd.exe", "process", "shell",
-        "system", "popen", "exec", "spawn", "os:cmd", "os.cmd", "command",
+        "system", "popen", "exec", "spawn", "jobstart", "termopen", "fork", "dofile", "os:cmd", "os.cmd", "command",
     ]),
     (Group::Home, &[
         "home", "userprofile", "\"~\"", "'~'",
@@ -117,6 +119,9 @@ const WORDS: [(Group, &[&str]); 18] = [
     ]),
     (Group::Person, &[
         "@",
+    ]),
+    (Group::Leads, &[
+        "proxy", "base", "api", "endpoint", "host", "server_url", "remote_", "remotecache", "autoconfig", "pac_url", "bes_backend",
     ]),
 ];
 
@@ -206,6 +211,12 @@ impl<'t> Text<'t> {
                 | Language::Prose
                 | Language::Document
         )
+    }
+
+    /// Whether programs read it for their settings.
+    pub(super) fn is_settings(&self) -> bool {
+        let plain = [Language::Data, Language::Embedded, Language::Lines].contains(&self.language);
+        plain || self.language == Language::Markup && self.path.ends_with("config")
     }
 
     /// Whether a piece did not stand there before.

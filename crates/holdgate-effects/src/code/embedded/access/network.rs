@@ -21,12 +21,12 @@ pub(super) fn rule(node: &Json<'_>, at: At<'_>, found: &mut Found) {
         return;
     };
     halves(members, found);
-    let everywhere = |text: &str| matches!(text, "0.0.0.0/0" | "::/0");
     let open = members.iter().any(|(name, value)| {
         let name = lower(name);
         let source = name.contains("source") && name.contains("prefix");
-        let from_all =
-            |text: &&str| everywhere(text) || source && matches!(*text, "*" | "Internet");
+        let from_all = |text: &&str| {
+            crate::host::is_everywhere(text) || source && matches!(*text, "*" | "Internet")
+        };
         !name.contains("destination") && texts(Some(value)).iter().any(from_all)
     });
     if !open {
