@@ -8,6 +8,7 @@ mod agrees;
 mod chance;
 mod checks;
 mod delayed;
+mod find;
 mod given;
 mod homes;
 mod joined;

@@ -2,6 +2,7 @@
 //! it, or a name wherever it lies: those are looked up. Only the rest is matched.
 
 use super::Place;
+use crate::text::words::AnyWord;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -69,11 +70,38 @@ pub struct PathGlobs {
 #[derive(Clone, Debug, Default)]
 struct Others {
     globs: Vec<Glob>,
+    /// A path that one of them matches has one of these in it.
+    signs: Vec<String>,
+    /// Whether one of them has no sign.
+    unsigned: bool,
+    search: OnceLock<AnyWord>,
     ready: OnceLock<Option<GlobSet>>,
 }
 
 impl Others {
-    fn set(&self) -> Option<&GlobSet> {
+    fn add(&mut self, pattern: &str) -> Result<(), globset::Error> {
+        self.globs.push(glob(pattern)?);
+        let parts = expanded(pattern);
+        let signs: Option<Vec<String>> =
+            parts.and_then(|parts| parts.iter().map(|part| sign(part)).collect());
+        match signs {
+            Some(signs) => self.signs.extend(signs),
+            None => self.unsigned = true,
+        }
+        Ok(())
+    }
+
+    /// The globs, if one of them may match: nearly no path has a sign of any.
+    fn set(&self, path: &str) -> Option<&GlobSet> {
+        if self.globs.is_empty() {
+            return None;
+        }
+        if !self.unsigned {
+            let words = || AnyWord::of(self.signs.iter().map(String::as_str));
+            if !self.search.get_or_init(words).is_in(path) {
+                return None;
+            }
+        }
         let ready = self.ready.get_or_init(|| self.build().ok());
         ready.as_ref()
     }
@@ -111,8 +139,7 @@ impl PathGlobs {
             let parts = expanded(pattern);
             let Some(parts) = parts.filter(|parts| parts.iter().any(|p| globs.lookup(p).is_some()))
             else {
-                let other = glob(pattern).map_err(|error| (at, error))?;
-                globs.others.globs.push(other);
+                globs.others.add(pattern).map_err(|error| (at, error))?;
                 globs.positions.push(at);
                 continue;
             };
@@ -120,8 +147,7 @@ impl PathGlobs {
                 if let Some((lookup, key)) = globs.lookup(&part) {
                     lookup.add(key, at);
                 } else {
-                    let other = glob(&part).map_err(|error| (at, error))?;
-                    globs.others.globs.push(other);
+                    globs.others.add(&part).map_err(|error| (at, error))?;
                     globs.positions.push(at);
                 }
             }
@@ -170,9 +196,7 @@ impl PathGlobs {
             found.extend_from_slice(at);
             false
         });
-        if !self.positions.is_empty()
-            && let Some(others) = self.others.set()
-        {
+        if let Some(others) = self.others.set(path) {
             let others = others.matches(path);
             found.extend(others.iter().filter_map(|at| self.positions.get(*at)));
         }
@@ -187,37 +211,37 @@ impl PathGlobs {
 
     /// Whether any pattern matches.
     pub fn is_match(&self, path: &str) -> bool {
-        self.each_lookup(path, |_| true)
-            || (!self.positions.is_empty()
-                && self
-                    .others
-                    .set()
-                    .is_some_and(|others| others.is_match(path)))
+        let others = || self.others.set(path);
+        self.each_lookup(path, |_| true) || others().is_some_and(|others| others.is_match(path))
     }
 
     /// Gives `enough` what each lookup finds, until it says so. Returns whether it did.
     fn each_lookup(&self, path: &str, mut enough: impl FnMut(&[usize]) -> bool) -> bool {
         let mut finds = |lookup: &Lookup, key: &str| lookup.get(key).is_some_and(&mut enough);
-        // The last part of the path, and the last two.
-        let mut slashes = memchr::memrchr_iter(b'/', path.as_bytes()).map(|at| at + 1);
-        let name = slashes.next().and_then(|at| path.get(at..));
-        let in_folder = name.and_then(|_| path.get(slashes.next().unwrap_or(0)..));
-        let name = name.unwrap_or(path);
-        if finds(&self.exact, path)
-            || finds(&self.named, name)
-            || in_folder.is_some_and(|named| finds(&self.named, named))
-        {
+        if finds(&self.exact, path) {
             return true;
         }
-        if let Some((_, extension)) = name.rsplit_once('.')
-            && finds(&self.extensions, extension)
-        {
-            return true;
+        if !self.named.is_empty() || !self.extensions.is_empty() {
+            // The last part of the path, and the last two.
+            let mut slashes = memchr::memrchr_iter(b'/', path.as_bytes()).map(|at| at + 1);
+            let name = slashes.next().and_then(|at| path.get(at..));
+            let in_folder = name.and_then(|_| path.get(slashes.next().unwrap_or(0)..));
+            let name = name.unwrap_or(path);
+            if finds(&self.named, name) || in_folder.is_some_and(|named| finds(&self.named, named))
+            {
+                return true;
+            }
+            if !self.extensions.is_empty()
+                && let Some((_, extension)) = name.rsplit_once('.')
+                && finds(&self.extensions, extension)
+            {
+                return true;
+            }
         }
         if !self.below.is_empty() {
             let start = path.as_bytes();
             let start = start.get(..=self.longest).unwrap_or(start);
-            let slashes = (0..start.len()).filter(|at| start.get(*at) == Some(&b'/'));
+            let slashes = memchr::memchr_iter(b'/', start);
             let whole = (path.len() <= self.longest).then_some(path.len());
             for end in slashes.chain(whole) {
                 if path.get(..end).is_some_and(|f| finds(&self.below, f)) {
@@ -229,16 +253,12 @@ impl PathGlobs {
             return false;
         }
         let mut from = 0;
-        for (at, byte) in path.bytes().chain([b'/']).enumerate() {
-            if byte == b'/' {
-                if path
-                    .get(from..at)
-                    .is_some_and(|part| finds(&self.inside, part))
-                {
-                    return true;
-                }
-                from = at + 1;
+        for at in memchr::memchr_iter(b'/', path.as_bytes()).chain([path.len()]) {
+            let part = path.get(from..at);
+            if part.is_some_and(|part| finds(&self.inside, part)) {
+                return true;
             }
+            from = at + 1;
         }
         false
     }
@@ -251,6 +271,44 @@ fn glob(pattern: &str) -> Result<Glob, globset::Error> {
         _ => pattern.to_owned(),
     };
     GlobBuilder::new(&pattern).literal_separator(true).build()
+}
+
+/// The longest text that every path has in it which a pattern without braces matches.
+fn sign(pattern: &str) -> Option<String> {
+    let mut runs = vec![String::new()];
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        let run = runs.last_mut()?;
+        match c {
+            '*' => {
+                // A slash beside `**` may be missing.
+                run.truncate(run.trim_end_matches('/').len());
+                runs.push(String::new());
+                rest = rest.trim_start_matches('*').trim_start_matches('/');
+            }
+            '?' => {
+                runs.push(String::new());
+                rest = rest.get(1..)?;
+            }
+            '[' => {
+                let (class, behind) = rest.get(1..)?.split_once(']')?;
+                match class.as_bytes() {
+                    // `[*]` is a star.
+                    [one] if !matches!(one, b'!' | b'^') => run.push_str(class),
+                    [] | [b'!' | b'^', ..] => return None,
+                    _ => runs.push(String::new()),
+                }
+                rest = behind;
+            }
+            '\\' => return None,
+            _ => {
+                run.push(c);
+                rest = rest.get(c.len_utf8()..)?;
+            }
+        }
+    }
+    let longest = runs.into_iter().max_by_key(String::len)?;
+    (longest.len() > 1).then_some(longest)
 }
 
 /// What a pattern with braces stands for; `None` if that is too much.

@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, MatchKind};
 
 /// Words of which one may stand in a text.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AnyWord {
     /// `None`, which no list of ours gives: then every text is taken to have one.
     search: Option<AhoCorasick>,

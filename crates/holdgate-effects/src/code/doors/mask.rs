@@ -98,9 +98,23 @@ fn quoted(rest: &[u8], quote: u8, before: Option<u8>, at: usize, code: &mut [u8]
         return 1;
     }
     let formatted = matches!(before, Some(b'f' | b'F' | b'$'));
+    let whole = rest.get(..marks + end).unwrap_or(&[]);
+    // What is never closed is not looked for again and again.
+    let last_of = [b'}', b')', b']'].map(|close| (close, memchr::memrchr(close, whole)));
+    let is_closed = |close: u8, from: usize| {
+        let mut last = last_of.iter().filter(|(mark, _)| *mark == close);
+        last.any(|(_, last)| last.is_some_and(|last| last >= from))
+    };
     let mut index = marks;
-    while index < marks + end {
-        let inner = rest.get(index..marks + end).unwrap_or(&[]);
+    while index < whole.len() {
+        let inner = whole.get(index..).unwrap_or(&[]);
+        let opens = |byte: &u8| matches!(byte, b'$' | b'#' | b'\\' | b'{');
+        let plain = inner.iter().position(opens).unwrap_or(inner.len());
+        if plain > 0 {
+            blank(code, at + index, plain);
+            index += plain;
+            continue;
+        }
         let closing = match inner {
             [b'$' | b'#', b'{', ..] => Some(b'}'),
             [b'\\', b'(', ..] => Some(b')'),
@@ -108,7 +122,8 @@ fn quoted(rest: &[u8], quote: u8, before: Option<u8>, at: usize, code: &mut [u8]
             [b'$', b'_', ..] => Some(b']'),
             _ => None,
         };
-        let kept = closing.and_then(|close| inner.iter().position(|byte| *byte == close));
+        let closing = closing.filter(|close| is_closed(*close, index));
+        let kept = closing.and_then(|close| memchr::memchr(close, inner));
         if let Some(length) = kept {
             index += length + 1;
         } else {

@@ -49,6 +49,11 @@ const NEEDS: [&str; 14] = [
     "seed",
     "sid",
 ];
+/// A name that matters has one of these in it.
+#[rustfmt::skip]
+const LOOKED_AT: [&str; 10] = [
+    "iv", "nonce", "salt", "token", "otp", "secret", "apikey", "resetcode", "sessionid", "session_id",
+];
 /// What says that something is encrypted.
 const ENCRYPTS: [&str; 12] = [
     "createcipheriv",
@@ -86,6 +91,9 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
         let Some((name, value)) = assigned(line).filter(|_| line.len() < 400) else {
             continue;
         };
+        if !has_any(name, &LOOKED_AT) {
+            continue;
+        }
         let written = text.line(start);
         let name = written
             .get(..)

@@ -1,5 +1,6 @@
 //! Destruction that waits: behind a day that stands in the source, or for one machine or user.
 
+use super::find::places;
 use super::scan::{Text, around, has_any};
 use crate::effect::{Actor, Effect, Kind};
 use crate::tag::Tag;
@@ -33,11 +34,7 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     let mentions = DESTROYS.iter().map(|word| (word, true));
     let mentions = mentions.chain(EMPTIES.iter().map(|word| (word, false)));
     let mentions = mentions
-        .flat_map(|(word, destroys)| {
-            text.low
-                .match_indices(word)
-                .map(move |(at, _)| (at, destroys))
-        })
+        .flat_map(|(word, destroys)| places(&text.low, word).map(move |at| (at, destroys)))
         .take(MAX_MENTIONS);
     for (at, destroys) in mentions {
         let line = text.line(at);

@@ -114,6 +114,9 @@ fn by_name(scene: &Scene<'_>, text: &Text<'_>, found: &mut Vec<Effect>) {
         "host ",
     ];
     const JOINS: [&str; 6] = ["+", "}", ".concat(", "..", "format", "%"];
+    if !has_any(&text.clean, &["'.", "\".", "}."]) {
+        return;
+    }
     for (line, low) in text.clean.split('\n').zip(text.low.split('\n')) {
         if line.len() > 1200
             || !has_any(low, &ASKS)

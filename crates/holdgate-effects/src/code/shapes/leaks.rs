@@ -81,12 +81,17 @@ fn outside(scene: &Scene<'_>, text: &Text<'_>) -> Option<(Host, usize)> {
             });
             Some((at, rest.get(..end.unwrap_or(rest.len()))?))
         });
-    let texts = if text.is_code() || text.language == Language::Lines {
-        quoted(&text.low)
-    } else {
-        Vec::new()
-    };
-    let bare = texts.into_iter().take(MAX_TEXTS).filter(|(at, value)| {
+    let texts = std::iter::once_with(|| {
+        if text.is_code() || text.language == Language::Lines {
+            quoted(&text.low)
+        } else {
+            Vec::new()
+        }
+    });
+    let bare = texts.flatten().take(MAX_TEXTS).filter(|(at, value)| {
+        if !value.contains('.') {
+            return false;
+        }
         let head = text.low.get(at.saturating_sub(18)..*at).unwrap_or("");
         let named = has_any(head, &["host", "server", "addr", "endpoint", "domain"])
             && !head.contains('\n');
@@ -137,7 +142,9 @@ fn is_document(host: &str) -> bool {
     ];
     names.iter().any(|name| {
         host == *name
-            || host.ends_with(&format!(".{name}"))
+            || host
+                .strip_suffix(name)
+                .is_some_and(|rest| rest.ends_with('.'))
             || name.ends_with('.') && host.starts_with(name)
     })
 }

@@ -1,5 +1,7 @@
 //! Pieces of code in any language: names and their words, arguments, sides of comparisons and assignments.
 
+use super::find::has_any;
+
 /// Bytes of a call's arguments that are looked at.
 const MAX_CALL: usize = 400;
 
@@ -39,7 +41,7 @@ pub(super) fn has_part(name: &str, word: &str) -> bool {
 
 /// Whether one of the words is part of the name.
 pub(super) fn has_parts(name: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| has_part(name, word))
+    has_any(&name.to_ascii_lowercase(), words) && words.iter().any(|word| has_part(name, word))
 }
 
 /// The arguments of a call, given what stands behind its bracket.

@@ -1,5 +1,6 @@
 //! The environment, a secret variable of it or what people send, in what is reported to a machine outside.
 
+use super::find::places;
 use super::scan::{Text, around, has_any};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::Host;
@@ -16,16 +17,14 @@ pub(super) fn environment(
     found: &mut Vec<Effect>,
 ) {
     let table = &scene.know.doors;
-    let whole = table.environment.iter().flat_map(|name| {
-        text.code
-            .match_indices(name.as_str())
-            .map(move |(at, _)| (at, name.len()))
-    });
-    let plain = table.environments.iter().flat_map(|name| {
-        text.code
-            .match_indices(name.as_str())
-            .map(move |(at, _)| (at, name.len()))
-    });
+    let whole = table
+        .environment
+        .iter()
+        .flat_map(|name| places(&text.code, name.as_str()).map(move |at| (at, name.len())));
+    let plain = table
+        .environments
+        .iter()
+        .flat_map(|name| places(&text.code, name.as_str()).map(move |at| (at, name.len())));
     let plain = plain.filter(|(at, length)| {
         let after = text
             .code
@@ -263,7 +262,7 @@ fn secret_variables(text: &str) -> impl Iterator<Item = (usize, &str)> {
     ];
     marks
         .into_iter()
-        .flat_map(move |mark| text.match_indices(mark))
+        .flat_map(move |mark| places(text, mark).map(move |at| (at, mark)))
         .filter_map(move |(at, mark)| {
             let rest = text.get(at + mark.len()..)?;
             let end =

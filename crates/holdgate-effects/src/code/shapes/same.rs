@@ -60,7 +60,7 @@ pub(super) fn run(text: &Text<'_>, found: &mut Vec<Effect>) {
     for line in text.low.split('\n') {
         let start = from;
         from += line.len() + 1;
-        if line.len() > 1200 || !line.contains('=') || !has_any(line, &SECRETS) {
+        if line.len() > 1200 || comparisons(line).next().is_none() || !has_any(line, &SECRETS) {
             continue;
         }
         let itself = comparisons(line).any(|(at, length)| {

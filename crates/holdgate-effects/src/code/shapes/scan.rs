@@ -1,9 +1,12 @@
 //! A file in the forms that the readers of shapes look at, and which of them have something to look for.
 
+use super::find::first;
 use crate::code::doors::mask::{Masked, masked};
 use crate::language::Language;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use std::sync::LazyLock;
+
+pub(super) use super::find::has_any;
 
 /// What a file must speak of before a reader looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,7 +224,7 @@ impl<'t> Text<'t> {
 
     /// Whether a piece did not stand there before.
     pub(super) fn is_new(&self, piece: &str) -> bool {
-        self.replaced.is_empty() || !self.replaced.contains(piece.trim())
+        self.replaced.is_empty() || first(self.replaced, piece.trim()).is_none()
     }
 
     /// Whether a part of a file changes, and what stood there is known.
@@ -310,9 +313,4 @@ pub(super) fn has_word(text: &str, word: &str) -> bool {
         let after = text.get(at + word.len()..).and_then(|t| t.chars().next());
         !before.is_some_and(part) && !after.is_some_and(part)
     })
-}
-
-/// Whether one of these stands in a text.
-pub(super) fn has_any(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| text.contains(word))
 }

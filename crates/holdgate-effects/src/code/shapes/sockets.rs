@@ -1,5 +1,6 @@
 //! A connection to somebody outside, or a port for others, together with programs that run what comes over it.
 
+use super::find::first;
 use super::scan::{Text, has_any, quoted};
 use crate::effect::{Actor, Effect, Kind};
 use crate::host::HostClass;
@@ -157,7 +158,7 @@ fn runs(code: &str, low: &str) -> Option<usize> {
         "ignorestatus",
         "process.execute",
     ];
-    let at = words.iter().filter_map(|word| code.find(word)).min();
+    let at = words.iter().filter_map(|word| first(code, word)).min();
     let literal = [
         "sh -c",
         "\"/bin/sh\"",
@@ -166,5 +167,5 @@ fn runs(code: &str, low: &str) -> Option<usize> {
         "cmd.exe /c",
         "\"cmd.exe\"",
     ];
-    at.or_else(|| literal.iter().filter_map(|word| low.find(word)).min())
+    at.or_else(|| literal.iter().filter_map(|word| first(low, word)).min())
 }
