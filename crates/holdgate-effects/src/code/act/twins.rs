@@ -117,11 +117,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A thing as JSON; a text by itself as it is.
-    pub(in crate::code) fn written_out(
-        &mut self,
-        thing: &AbstractValue,
-        depth: usize,
-    ) -> Fueled<Value> {
+    fn written_out(&mut self, thing: &AbstractValue, depth: usize) -> Fueled<Value> {
         self.scene.fuel.spend(1)?;
         let (open, close) = match thing {
             AbstractValue::Map(_) => ("{", "}"),

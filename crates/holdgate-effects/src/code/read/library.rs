@@ -153,9 +153,6 @@ impl<'w> Reader<'_, 'w, '_> {
                 self.joined_list(&resolved)
             }
             "loads" | "parse" | "json_decode" if is_json(name) => first.known().and_then(parsed),
-            "dumps" | "stringify" if matches!(first, AbstractValue::Map(_)) => {
-                Some(AbstractValue::value(self.written_out(first, 0)?))
-            }
             "Template" if name.ends_with("string.Template") => Some(first.clone()),
             "str_replace" => match (first, positional.get(1), positional.get(2)) {
                 (from, Some(to), Some(subject)) => {
