@@ -189,6 +189,9 @@ pub(crate) fn loads(name: &str, value: &str) -> bool {
     if value.is_empty() || system.iter().any(|folder| value.starts_with(folder)) {
         return false;
     }
+    if name == "PYTHONPATH" && is_source_of_workspace(value) {
+        return false;
+    }
     let path = value.contains(['/', '\\']);
     match use_of(name) {
         Some(
@@ -219,6 +222,14 @@ pub(crate) fn loads(name: &str, value: &str) -> bool {
         }
         Some(Use::PerhapsCommand) | None => name == "PATH" && is_odd(value),
     }
+}
+
+/// Whether modules are looked for in folders of source that an editor has open: `${workspaceFolder}/src`.
+fn is_source_of_workspace(path: &str) -> bool {
+    path.split([':', ';']).all(|folder| {
+        let rest = folder.strip_prefix("${workspaceFolder}");
+        rest.is_some_and(|rest| !rest.contains("/."))
+    })
 }
 
 /// Whether programs are looked for in the project before anywhere else.

@@ -1,10 +1,11 @@
 //! Functions that do what a well-known program does: they are judged as its command line.
 //!
 //! The table has the words of that command line between commas. In them, `{name}` is the name of the
-//! function, `{self}` what its object was made for, `{module}` the end of its module's name, `{*}`
-//! all arguments, `{--}` all that have names, as options, `{-F}` the same as fields, `{flags}` what
-//! constants of libraries ask for, `{0}` the words of the first argument, `{key}` what is named so, and
-//! `{verb}` the verb and kind in a name such as `delete_namespaced_secret`.
+//! function, `{self}` what its object was made for, `{module}` the end of its module's name, `{*}` all
+//! arguments, `{1*}` all but the first, `{--}` all that have names, as options, `{-F}` the same as
+//! fields, `{flags}` what constants of libraries ask for, `{0}` the words of the first argument,
+//! `{key}` what is named so, and `{verb}` the verb and kind in a name such as
+//! `delete_namespaced_secret`.
 
 use super::Call;
 use crate::code::read::Reader;
@@ -48,8 +49,9 @@ impl Reader<'_, '_, '_> {
                     let flags = FLAGS.iter().filter(asked);
                     words.extend(flags.map(|(_, flag)| Value::known(*flag)));
                 }
-                "{*}" => {
+                "{*}" | "{1*}" => {
                     let given = call.arguments.positional.iter();
+                    let given = given.skip(usize::from(word == "{1*}"));
                     let texts = given.filter(|thing| !matches!(thing, AbstractValue::Map(_)));
                     for thing in
                         texts.flat_map(|thing| thing.items().unwrap_or(std::slice::from_ref(thing)))

@@ -201,6 +201,10 @@ fn odd_program<'j>(name: &str, value: &'j Json<'_>, depth: u32) -> Option<&'j st
         "runner",
         "tool",
     ];
+    // `PYTHONPATH`: a list of folders. What variables do is seen by their names.
+    if name.len() > 4 && name.ends_with("PATH") {
+        return None;
+    }
     let name = name.to_ascii_lowercase();
     let runs = ENDS.iter().any(|end| name.ends_with(end));
     // `alternateTools: {go: …}`: each member is a program.
