@@ -10,7 +10,7 @@ use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
 /// Words of one command line that are looked at.
-const MAX_WORDS: usize = 64;
+const MAX_WORDS: usize = 1024;
 /// Listed programs that give what they are told to a server.
 const CLIENTS: [&str; 22] = [
     "psql",

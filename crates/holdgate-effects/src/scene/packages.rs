@@ -84,7 +84,7 @@ impl Scene<'_> {
     }
 
     fn package_host(&mut self, name: &str, line: &str, address: &str, host: Host) -> Fueled {
-        let tag = if self.know.hosts.is_unheard_of(&host) && !self.is_own_host(&host.name) {
+        let tag = if self.know.hosts.is_unheard_of(&host) && !self.was_named(&host.name) {
             Tag::OtherIndex
         } else {
             Tag::FromFile
@@ -103,7 +103,7 @@ impl Scene<'_> {
             .know
             .hosts
             .host(&Value::known(registry_of(image)?.as_str()));
-        let strange = self.know.hosts.is_unheard_of(&host) && !self.replaced.contains(&host.name);
+        let strange = self.know.hosts.is_unheard_of(&host) && !self.was_named(&host.name);
         strange.then_some(host)
     }
 }

@@ -178,7 +178,7 @@ impl Scene<'_> {
         let repository = self.repository(None);
         let origin = repository.setting("remote.origin.url").unwrap_or("");
         !origin.contains(&host.name)
-            && !self.replaced.contains(&host.name)
+            && !self.was_named(&host.name)
             && !pages.iter().any(|end| host.name.ends_with(end))
     }
 
@@ -187,8 +187,16 @@ impl Scene<'_> {
         let repository = self.repository(None);
         let origin = repository.setting("remote.origin.url").unwrap_or("");
         let domain = name.split_once('.').map_or(name, |(_, rest)| rest);
-        let domain = if domain.contains('.') { domain } else { name };
-        origin.contains(domain) || self.replaced.contains(name)
+        // Anybody can have a name below `co.uk`.
+        let shared = domain.rsplit('.').nth(1).is_none_or(|part| part.len() < 4)
+            && domain.matches('.').count() < 2;
+        let domain = if shared { name } else { domain };
+        names_host(origin, domain) || self.was_named(name)
+    }
+
+    /// Whether what is replaced names a host.
+    pub(super) fn was_named(&self, name: &str) -> bool {
+        names_host(&self.replaced, name)
     }
 
     /// Notes the packages, images and actions of unknown publishers that a written file names.
@@ -230,4 +238,14 @@ impl Scene<'_> {
         }
         Ok(())
     }
+}
+/// Whether a text names a host, or one below it: `me.com` is not named by `acme.com`.
+fn names_host(text: &str, name: &str) -> bool {
+    let in_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'-';
+    !name.is_empty()
+        && memchr::memmem::find_iter(text.as_bytes(), name).any(|at| {
+            let before = at.checked_sub(1).and_then(|at| text.as_bytes().get(at));
+            let after = text.as_bytes().get(at + name.len());
+            !before.is_some_and(in_name) && !after.is_some_and(|b| in_name(b) || *b == b'.')
+        })
 }

@@ -14,7 +14,7 @@ use crate::scene::Fueled;
 use crate::value::{Origins, Value};
 
 /// Words of a command line.
-const MAX_WORDS: usize = 64;
+const MAX_WORDS: usize = 1024;
 /// How deep objects are written out.
 const MAX_DEPTH: usize = 8;
 /// Members of an object that are written out.
@@ -84,7 +84,10 @@ impl Reader<'_, '_, '_> {
             }
         }
         words.truncate(MAX_WORDS);
-        self.scene.argv(&words, None)?;
+        let output = self.scene.argv(&words, None)?;
+        if output.origins.any(Origins::SECRET) {
+            return Ok(AbstractValue::value(output));
+        }
         Ok(AbstractValue::Nothing)
     }
 

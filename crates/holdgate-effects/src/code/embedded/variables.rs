@@ -201,8 +201,12 @@ fn odd_program<'j>(name: &str, value: &'j Json<'_>, depth: u32) -> Option<&'j st
         "runner",
         "tool",
     ];
-    // `PYTHONPATH`: a list of folders. What variables do is seen by their names.
-    if name.len() > 4 && name.ends_with("PATH") {
+    // A list of folders, which is judged as the variable that it is.
+    if name == "PYTHONPATH"
+        && value
+            .as_str()
+            .is_some_and(|text| !variables::loads(name, text))
+    {
         return None;
     }
     let name = name.to_ascii_lowercase();
