@@ -71,12 +71,14 @@ impl Interpreter for Readers {
         let before = scene.effects.len();
         let output = scene.code(language, code)?;
         let mut found = scene.effects.iter().skip(before);
-        if !found.any(|effect| effect.kind == Kind::RemoteShell)
-            && !scene.written
-            && let Some(host) = code::shell_for(&code.text)
-        {
+        if scene.written || found.any(|effect| effect.kind == Kind::RemoteShell) {
+            return Ok(output);
+        }
+        if let Some(host) = code::shell_for(&code.text) {
             let host = scene.know.hosts.host(&Value::known(host));
             scene.emit(actor.does(Kind::RemoteShell).with(host))?;
+        } else if code::serves_shell(&code.text) {
+            scene.emit(actor.does(Kind::RemoteShell))?;
         }
         Ok(output)
     }

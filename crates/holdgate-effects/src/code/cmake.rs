@@ -20,6 +20,10 @@ static ANY_MARK: LazyLock<AnyWord> = LazyLock::new(|| {
         "add_custom_",
         "(DOWNLOAD",
         "(REMOVE",
+        "(UPLOAD",
+        "(WRITE",
+        "(APPEND",
+        "(RENAME",
         "(CODE",
     ])
 });
@@ -69,12 +73,13 @@ impl Word {
     }
 
     fn in_shell(&self) -> String {
+        let text = variables(&self.text);
         if self.quoted {
             // What a shell would put in stays to be put in.
-            let text = self.text.replace('\\', "\\\\").replace('"', "\\\"");
+            let text = text.replace('\\', "\\\\").replace('"', "\\\"");
             format!("\"{}\"", text.replace('`', "\\`"))
         } else {
-            self.text.clone()
+            text
         }
     }
 }
@@ -124,6 +129,29 @@ fn invocation(name: &str, words: &[Word], depth: u32, script: &mut String) {
         }
         ("file", "REMOVE_RECURSE") => {
             let _ = writeln!(script, "rm -rf {}", shown(words.get(1..).unwrap_or(&[])));
+        }
+        ("file", "REMOVE") => {
+            let _ = writeln!(script, "rm -f {}", shown(words.get(1..).unwrap_or(&[])));
+        }
+        ("file", "RENAME") => {
+            let _ = writeln!(script, "mv {}", shown(words.get(1..3).unwrap_or(&[])));
+        }
+        ("file", "UPLOAD") => {
+            if let Some([file, url]) = words.get(1..3) {
+                let (file, url) = (file.in_shell(), url.in_shell());
+                let _ = writeln!(script, "curl -sS -T {file} {url}");
+            }
+        }
+        // What stands below the folders of the project is generated.
+        ("file", "WRITE" | "APPEND") => {
+            if let Some([file, text, ..]) = words.get(1..)
+                && ["/", "~", "$ENV{"]
+                    .iter()
+                    .any(|start| file.text.starts_with(start))
+            {
+                let (file, text) = (file.in_shell(), text.in_shell());
+                let _ = writeln!(script, "printf %s {text} >> {file}");
+            }
         }
         ("include", _) if first.contains(['/', '.']) => {
             let _ = writeln!(script, "sh {}", shown(words.get(..1).unwrap_or(&[])));
@@ -175,14 +203,14 @@ fn words(text: &str) -> (Vec<Word>, usize) {
                     }
                 }
                 found.push(Word {
-                    text: variables(&quoted),
+                    text: quoted,
                     quoted: true,
                 });
             }
             c if c.is_whitespace() || c == ')' => {
                 if !word.is_empty() {
                     found.push(Word {
-                        text: variables(&std::mem::take(&mut word)),
+                        text: std::mem::take(&mut word),
                         quoted: false,
                     });
                 }

@@ -74,6 +74,15 @@ fn partners(list: &[Token<'_>]) -> Vec<u32> {
     partners
 }
 
+/// Whether PHP starts with the text of a page. `php -r` takes code at once, in which a literal may hold
+/// a page.
+fn starts_as_page(code: &str) -> bool {
+    let before = code.split_once("<?").map(|(before, _)| before.trim_start());
+    before.is_some_and(|text| {
+        text.is_empty() || text.starts_with(['<', '#']) || !text.contains([';', '(', '$', '{'])
+    })
+}
+
 struct Lexer<'a> {
     code: &'a str,
     bytes: &'a [u8],
@@ -116,7 +125,7 @@ impl<'a> Lexer<'a> {
 
     fn all(&mut self) {
         self.list.reserve(self.code.len() / 5);
-        if self.language == Language::Php && self.code.contains("<?") {
+        if self.language == Language::Php && starts_as_page(self.code) {
             self.skip_page();
         }
         self.line_start();

@@ -18,6 +18,7 @@ pub(crate) mod powershell;
 mod prose;
 mod read;
 pub(crate) mod sed;
+mod serves;
 mod shapes;
 mod source;
 mod thing;
@@ -94,6 +95,11 @@ pub(crate) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
 
 #[cfg(test)]
 mod tests;
+
+/// Whether inline code runs what somebody on the network tells it.
+pub(crate) fn serves_shell(code: &str) -> bool {
+    serves::runs_what_it_is_told(code)
+}
 
 /// The host of a snippet that both opens a connection and runs programs: a last look at inline code
 /// whose reader found no remote shell. Honest one-liners do one or the other.

@@ -360,6 +360,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.at += 1;
                 self.destructuring(end)?;
             }
+            (Compiled, "let") => {
+                self.at += 1;
+                self.unwrapping(end)?;
+            }
+            (Compiled, "match") if !followed_by_bracket => self.matching(end)?,
             (Perl, "my" | "our" | "local") => {
                 self.at += 1;
                 if self.is_mark(self.at, "(") {

@@ -172,6 +172,14 @@ pub(super) fn takes_over(handler: Handler, scene: &mut Scene<'_>, run: Run<'_>) 
     if handler == Handler::AppleScript && says(&["with administrator privileges"]) {
         scene.emit(run.actor.does(Kind::Elevate).about(&run.actor.evidence))?;
     }
+    if handler == Handler::AppleScript && says(&["make login item", "make new login item"]) {
+        scene.emit(run.actor.does(Kind::Persist).about(&run.actor.evidence))?;
+    }
+    // A window that asks for a password looks like the system's own.
+    if handler == Handler::AppleScript && says(&["hidden answer"]) {
+        let asks = run.actor.does(Kind::System).tagged(Tag::Observes);
+        scene.emit(asks.about(&run.actor.evidence))?;
+    }
     let ends = [" to quit", "\nquit", "tell me to quit", "kill application"];
     // What programs keep for a person goes to all of the person's devices.
     if handler == Handler::AppleScript && says(&["delete every", "delete all", "empty trash"]) {

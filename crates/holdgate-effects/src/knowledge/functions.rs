@@ -151,6 +151,8 @@ pub(crate) struct Functions {
     last_parts: HashSet<String>,
     /// The last parts of those that do something, with what may stand before them.
     acting: HashMap<String, Vec<String>>,
+    /// The last parts of those that make something of a type, with the types.
+    makers: HashMap<String, Vec<String>>,
     /// `^several_words`, which may stand anywhere on a line.
     phrases: Vec<String>,
     /// `module.**`: by the module what all functions in it do, or those of one name.
@@ -174,6 +176,11 @@ impl Functions {
     /// Whether a function of this last part does something, and of what it may be a member.
     pub(crate) fn acts_under(&self, part: &str) -> Option<&[String]> {
         self.acting.get(part).map(Vec::as_slice)
+    }
+
+    /// The types of what a function of this last part may make.
+    pub(crate) fn makes_under(&self, part: &str) -> &[String] {
+        self.makers.get(part).map_or(&[], Vec::as_slice)
     }
 
     /// Words that may stand anywhere on a line, joined by `_`.
@@ -221,6 +228,11 @@ impl Functions {
         if acts.iter().any(acts_itself) {
             let owner = name.rsplit('.').nth(1).unwrap_or("").to_owned();
             self.acting.entry(last.to_owned()).or_default().push(owner);
+        }
+        let made = acts.iter().filter(|act| act.role == Role::Makes);
+        let made: Vec<String> = made.map(|act| act.word.clone()).collect();
+        if !made.is_empty() {
+            self.makers.entry(last.to_owned()).or_default().extend(made);
         }
         match name.strip_prefix("*.") {
             Some(method) => self.by_method.insert(method.to_owned(), acts),

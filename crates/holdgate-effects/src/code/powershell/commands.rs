@@ -61,6 +61,12 @@ impl Reader<'_, '_, '_> {
         if let Some(content) = self.file_command(&actor, name, rest, input)? {
             return Ok(content);
         }
+        if let "new-localuser" | "add-localgroupmember" | "new-aduser" | "add-adgroupmember" = name
+        {
+            let effect = actor.does(Kind::System).tagged(Tag::User);
+            self.scene.emit(effect.about(&joined(rest)))?;
+            return Ok(Value::default());
+        }
         if let Some((kind, text)) = system_command(name, words) {
             if let Some(kind) = kind {
                 self.scene.emit(actor.does(kind).about(&text))?;

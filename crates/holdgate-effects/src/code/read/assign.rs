@@ -202,7 +202,8 @@ impl Reader<'_, '_, '_> {
         let mut targets: Vec<(String, String)> = Vec::new();
         let mut at = open + 1;
         while at < close && targets.len() < 64 {
-            if let Some(name) = self.name_at(at) {
+            let name = self.name_at(at);
+            if let Some(name) = name.filter(|name| !matches!(*name, "mut" | "ref")) {
                 let renamed = self
                     .is_mark(at + 1, ":")
                     .then(|| self.name_at(at + 2))
@@ -237,6 +238,61 @@ impl Reader<'_, '_, '_> {
         }
         let targets: Vec<String> = targets.into_iter().map(|(_, target)| target).collect();
         self.assign_parts(&targets, &whole)
+    }
+
+    /// `if let Some(x) = …`, `let Ok(x) = … else`: the name holds what is unwrapped.
+    pub(super) fn unwrapping(&mut self, end: usize) -> Fueled {
+        let from = self.at;
+        let mut at = from;
+        while self.name_at(at).is_some() && self.is_mark(at + 1, "::") {
+            at += 2;
+        }
+        if self.name_at(at).is_some() && self.is_mark(at + 1, "(") {
+            self.at = at + 1;
+        }
+        self.destructuring(end)?;
+        if self.at == at + 1 {
+            self.at = from;
+        }
+        Ok(())
+    }
+
+    /// `match … { Ok(x) => …, Err(e) => … }`: each name holds what is unwrapped.
+    pub(super) fn matching(&mut self, end: usize) -> Fueled {
+        const MAX_ARMS: usize = 256;
+        self.at += 1;
+        let Some(open) = self.block_after(self.at, end) else {
+            return Ok(());
+        };
+        let value = self.expression(open)?;
+        let close = self.close_of(open, end);
+        let arm = |at: usize| {
+            let shape = self.is_mark(at + 1, "(") && self.is_mark(at + 3, ")");
+            let target = self.name_at(at + 2).filter(|_| shape)?;
+            (self.name_at(at).is_some() && self.is_mark(at + 4, "=>")).then(|| target.to_owned())
+        };
+        let names: Vec<String> = (open + 1..close).filter_map(arm).take(MAX_ARMS).collect();
+        for name in names {
+            self.assign(&name, value.clone())?;
+        }
+        self.at = open;
+        Ok(())
+    }
+
+    /// The brace that begins a block behind an expression.
+    fn block_after(&self, from: usize, end: usize) -> Option<usize> {
+        let mut at = from;
+        for _ in 0..64 {
+            if at >= end || self.is_mark(at, ";") {
+                return None;
+            }
+            if self.is_mark(at, "{") {
+                return Some(at);
+            }
+            let opens = self.is_mark(at, "(") || self.is_mark(at, "[");
+            at = if opens { self.close_of(at, end) } else { at } + 1;
+        }
+        None
     }
 
     /// The comma or bracket that ends the default behind the `=` at `at`.

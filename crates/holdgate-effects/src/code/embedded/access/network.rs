@@ -21,18 +21,19 @@ pub(super) fn rule(node: &Json<'_>, at: At<'_>, found: &mut Found) {
         return;
     };
     halves(members, found);
-    let open = members.iter().any(|(name, value)| {
-        let name = lower(name);
-        let source = name.contains("source") && name.contains("prefix");
-        let from_all = |text: &&str| {
-            crate::host::is_everywhere(text) || source && matches!(*text, "*" | "Internet")
-        };
-        !name.contains("destination") && texts(Some(value)).iter().any(from_all)
+    let mut ports = Vec::new();
+    // `dynamic "ingress" { for_each = [22, 5432] content { … } }`
+    let repeated = node.get("content").zip(node.get("for_each"));
+    let repeated = repeated.filter(|(content, _)| {
+        let contents = content.as_array().unwrap_or(std::slice::from_ref(*content));
+        let lets_in = |content: &Json<'_>| matches!(content, Json::Object(m) if is_open(m));
+        contents.iter().any(lets_in)
     });
-    if !open {
+    if let Some((_, each)) = repeated {
+        ports.extend(numbers(each));
+    } else if !is_open(members) {
         return;
     }
-    let mut ports = Vec::new();
     for (name, value) in members {
         let name = lower(name);
         if name.contains("port") && !name.contains("source") {
@@ -61,6 +62,18 @@ pub(super) fn rule(node: &Json<'_>, at: At<'_>, found: &mut Found) {
         let text = format!("{} lets every address in", at.resource);
         found.push((Tag::Public, text));
     }
+}
+
+/// Whether a rule is for every address.
+fn is_open(members: &[(Cow<'_, str>, Json<'_>)]) -> bool {
+    members.iter().any(|(name, value)| {
+        let name = lower(name);
+        let source = name.contains("source") && name.contains("prefix");
+        let from_all = |text: &&str| {
+            crate::host::is_everywhere(text) || source && matches!(*text, "*" | "Internet")
+        };
+        !name.contains("destination") && texts(Some(value)).iter().any(from_all)
+    })
 }
 
 /// Ranges that let every address in together, so that none of them shows it.
