@@ -48,7 +48,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Kind::Text(quote) if quote.meaning == Meaning::Text => {
                     let joins = matches!(
                         self.language,
-                        Language::Python | Language::Compiled | Language::Ruby
+                        Language::Python | Language::Compiled | Language::Ruby | Language::Other
                     );
                     if joins && matches!(left, AbstractValue::Text(_)) {
                         let right = self.operand(end)?;
@@ -69,6 +69,12 @@ impl<'a> Reader<'_, '_, 'a> {
             let before = self.at;
             self.at += 1;
             self.skip_lines();
+            if word == "=~"
+                && let Some(made) = self.substituted(self.bound_before(before), &left)?
+            {
+                left = made;
+                continue;
+            }
             let right = match self.assignment(end)? {
                 Some(thing) => thing,
                 None => self.operand(end)?,
@@ -167,6 +173,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => self.mixed(&left, &right)?,
             },
+            // SQL's `'a' || 'b'`
+            "||" if self.language == Language::Other
+                && matches!(left, AbstractValue::Text(_))
+                && matches!(right, AbstractValue::Text(_)) =>
+            {
+                return self.joined(left, &right);
+            }
             "||" | "or" if gives_up(&right) => left,
             "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
             "&&" | "and" => right,
@@ -255,6 +268,13 @@ impl<'a> Reader<'_, '_, 'a> {
         let start = self.at;
         match token.kind {
             Kind::Text(quote) => {
+                // Perl's `s/a/b/` alone changes `$_`.
+                if quote.meaning == Meaning::Pattern && self.language == Language::Perl {
+                    let topic = self.variables.get("$_").cloned().unwrap_or_default();
+                    if let Some(made) = self.substituted(Some("$_".to_owned()), &topic)? {
+                        return Ok(made);
+                    }
+                }
                 self.at += 1;
                 let thing = self.literal(token, quote)?;
                 self.postfix(thing, start, end)
