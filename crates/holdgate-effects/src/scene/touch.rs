@@ -135,7 +135,8 @@ impl Scene<'_> {
 
 /// Whether a path starts from the root, from a home or above this folder.
 fn leads_out(path: &Value) -> bool {
-    let starts = path.text.starts_with(['/', '~']) || path.text.starts_with("..");
+    let text = path.text.trim_start_matches("./");
+    let starts = text.starts_with(['/', '~']) || text.starts_with("..");
     starts && !path.text.contains(char::is_whitespace)
 }
 

@@ -15,8 +15,8 @@ impl Reader<'_, '_, '_> {
         let mut output = Value::default();
         let mut commands = self.values(call, 0)?;
         // Octave's `['a', 'b']` is one text.
-        if self.language == Language::Other && commands.len() > 1 {
-            commands = vec![Value::join(&commands, "")];
+        if self.language == Language::Compiled && commands.len() > 1 {
+            commands.push(Value::join(&commands, ""));
         }
         for command in commands {
             output = self.runs_shell(call, &command)?;

@@ -50,3 +50,19 @@ pub(super) fn made(name: &str, arguments: &str) -> Option<String> {
     };
     (made.len() < 1 << 10).then_some(made)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_replaced_and_put_together() {
+        let result = |text| call(text).and_then(|(name, arguments)| made(name, arguments));
+        assert_eq!(result("subst x,m,rx -r a").as_deref(), Some("rm -r a"));
+        assert_eq!(result("addprefix r,m n").as_deref(), Some("rm rn"));
+        assert_eq!(result("word 2,a b c").as_deref(), Some("b"));
+        assert_eq!(result("join r g,m it").as_deref(), Some("rm git"));
+        assert_eq!(result("patsubst %.c,%.o,a.c"), None);
+        assert_eq!(result("wildcard *.c"), None);
+    }
+}

@@ -48,7 +48,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Kind::Text(quote) if quote.meaning == Meaning::Text => {
                     let joins = matches!(
                         self.language,
-                        Language::Python | Language::Compiled | Language::Ruby | Language::Other
+                        Language::Python | Language::Compiled | Language::Ruby
                     );
                     if joins && matches!(left, AbstractValue::Text(_)) {
                         let right = self.operand(end)?;
@@ -67,6 +67,16 @@ impl<'a> Reader<'_, '_, 'a> {
                 break;
             }
             let before = self.at;
+            // `text |> f(x)` is `f(text, x)`.
+            if word == "|"
+                && self.language == Language::Compiled
+                && self.is_mark(before + 1, ">")
+                && self.name_at(before + 2).is_some()
+            {
+                self.at += 2;
+                left = self.piped(left, end)?;
+                continue;
+            }
             self.at += 1;
             self.skip_lines();
             if word == "=~"
@@ -174,7 +184,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => self.mixed(&left, &right)?,
             },
             // SQL's `'a' || 'b'`
-            "||" if self.language == Language::Other
+            "||" if self.language == Language::Compiled
                 && matches!(left, AbstractValue::Text(_))
                 && matches!(right, AbstractValue::Text(_)) =>
             {

@@ -61,6 +61,26 @@ impl Reader<'_, '_, '_> {
         Ok(Some(made))
     }
 
+    /// The function that the reader stands at gets `first` before its other arguments.
+    pub(super) fn piped(&mut self, first: AbstractValue, end: usize) -> Fueled<AbstractValue> {
+        let mut name = String::new();
+        while let Some(part) = self.name_at(self.at) {
+            name.push_str(part);
+            self.at += 1;
+            if !self.is_mark(self.at, ".") || self.name_at(self.at + 1).is_none() {
+                break;
+            }
+            name.push('.');
+            self.at += 1;
+        }
+        let mut arguments = Arguments::default();
+        if self.is_mark(self.at, "(") {
+            arguments = self.arguments(end)?;
+        }
+        arguments.positional.insert(0, first);
+        self.calls(&name, arguments)
+    }
+
     /// The variable before the `=~` at `mark`, also of `($x = 'text') =~ …`.
     pub(super) fn bound_before(&self, mark: usize) -> Option<String> {
         let mut names = (0..mark)
@@ -120,6 +140,8 @@ pub(super) fn made(
             let to = number(2).map(|n| from.saturating_add(n));
             Some(fold::slice_of(first, Some(from), to, 1))
         }
+        // R's list.
+        "c" if language == Language::Compiled => Some(AbstractValue::list(arguments.to_vec())),
         "paste0" | "strcat" | "CONCAT" => joined(arguments, ""),
         "paste" if !arguments.iter().any(|a| a.items().is_some()) => joined(arguments, " "),
         "intToUtf8" | "fromCharCode" | "to_string" | "char" | "CHAR" | "implode_chars" => {
