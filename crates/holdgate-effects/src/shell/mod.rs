@@ -27,8 +27,6 @@ mod translate;
 mod variables;
 mod walk;
 
-pub(crate) use translate::tr;
-
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::syntax;

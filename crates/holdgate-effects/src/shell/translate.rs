@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 const MAX_SET: usize = 512;
 
 /// `tr a-z n-za-m`, `tr -d x`, `tr -s ' '`, `tr -cd a-z`
-pub(crate) fn tr(text: &str, arguments: &[Value]) -> Option<String> {
+pub(super) fn tr(text: &str, arguments: &[Value]) -> Option<String> {
     let (mut deletes, mut squeezes, mut others) = (false, false, false);
     let mut words = arguments.iter().map(|a| a.text.as_str()).peekable();
     while let Some(word) = words.next_if(|w| w.starts_with('-') && w.len() > 1) {

@@ -9,7 +9,11 @@ use crate::code::fold;
 use crate::code::lex::{Kind, Meaning};
 use crate::code::thing::{AbstractValue, unknown_like};
 use crate::scene::Fueled;
-use crate::value::{MAX_VALUE, Origins, Value};
+use crate::value::{MAX_VALUE, Origins};
+use std::collections::HashMap;
+
+/// Longer sets of characters are not worth following.
+const MAX_SET: usize = 512;
 
 impl Reader<'_, '_, '_> {
     /// Perl's `$x =~ tr/a/b/` and `$x =~ s/a/b/`: the reader stands at the first half. `None` for a
@@ -140,6 +144,8 @@ pub(super) fn made(
             let to = number(2).map(|n| from.saturating_add(n));
             Some(fold::slice_of(first, Some(from), to, 1))
         }
+        // Spaces before commands mean nothing.
+        "dedent" | "cleandoc" => Some(first.clone()),
         // R's list.
         "c" if language == Language::Compiled => Some(AbstractValue::list(arguments.to_vec())),
         "paste0" | "strcat" | "CONCAT" => joined(arguments, ""),
@@ -187,9 +193,39 @@ fn translated(subject: &AbstractValue, pair: &[AbstractValue; 2]) -> Option<Abst
         return None;
     };
     let text = value.as_known()?;
-    let sets = [pair.first()?.known()?, pair.last()?.known()?].map(Value::known);
-    let made = crate::shell::tr(text, &sets)?;
+    let [from, to] = pair;
+    let (from, to) = (set(from.known()?)?, set(to.known()?)?);
+    let last = to.last().copied()?;
+    let mut changes = HashMap::new();
+    for (at, one) in from.into_iter().enumerate() {
+        let change = to.get(at).copied().unwrap_or(last);
+        changes.entry(one).or_insert(change);
+    }
+    let changed = |c: char| changes.get(&c).copied().unwrap_or(c);
+    let made: String = text.chars().map(changed).collect();
     Some(AbstractValue::value(value.map(made)))
+}
+
+/// The characters of a set, `a-z` written out. `None` where a mark means something else.
+fn set(text: &str) -> Option<Vec<char>> {
+    if text.len() > MAX_SET || text.contains('\\') || text.starts_with('^') {
+        return None;
+    }
+    let mut chars = text.chars();
+    let mut all = Vec::new();
+    while let Some(first) = chars.next() {
+        let mut ahead = chars.clone();
+        if let (Some('-'), Some(last)) = (ahead.next(), ahead.next())
+            && last.is_ascii_alphanumeric()
+            && first.is_ascii_alphanumeric()
+        {
+            all.extend(first..=last);
+            chars = ahead;
+        } else {
+            all.push(first);
+        }
+    }
+    Some(all)
 }
 
 fn joined(parts: &[AbstractValue], separator: &str) -> Option<AbstractValue> {
