@@ -41,8 +41,10 @@ impl Origins {
     pub const OUTPUT: Origins = Origins(32);
     /// From outside of the call: a variable that nothing in the call sets.
     pub const UNKNOWN: Origins = Origins(64);
+    /// Made of texts that stand in the call, in a way that is not followed.
+    pub const COMPUTED: Origins = Origins(128);
 
-    const NAMES: [(Origins, &'static str, &'static str); 7] = [
+    const NAMES: [(Origins, &'static str, &'static str); 8] = [
         (Origins::FETCHED, "fetched", "From the network."),
         (Origins::FILE, "file", "The content of a file."),
         (
@@ -69,6 +71,11 @@ impl Origins {
             Origins::UNKNOWN,
             "unknown",
             "From outside of the call: a variable that nothing in the call sets.",
+        ),
+        (
+            Origins::COMPUTED,
+            "computed",
+            "Made of texts that stand in the call, in a way that is not followed.",
         ),
     ];
 

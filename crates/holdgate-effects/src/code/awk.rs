@@ -1,5 +1,6 @@
 //! awk: a program to its tokens, and what it runs, reads and writes.
 
+mod texts;
 mod token;
 
 use crate::code::act::is_shell;
@@ -32,6 +33,7 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
                 let command = reader.value(after.get(1..).unwrap_or(&[]));
                 reader.shell(&command)?;
             }
+            Token::Name("sub" | "gsub") => reader.substitutes(after),
             Token::Mark("@") => {
                 // `@include "file"`
                 if let Some(Token::Text(text)) = after.get(1) {
@@ -97,6 +99,11 @@ const BUILT_IN: [&str; 20] = [
     "return",
 ];
 
+/// Functions that make a text of texts.
+const MAKE_TEXTS: [&str; 6] = [
+    "substr", "sprintf", "gensub", "toupper", "tolower", "strftime",
+];
+
 /// How many rules a program has.
 fn blocks(tokens: &[Token<'_>]) -> usize {
     let mut depth = 0_usize;
@@ -152,15 +159,18 @@ impl Reader<'_, '_, '_> {
     /// The value of the texts and variables that stand first in `tokens`.
     fn value(&self, tokens: &[Token<'_>]) -> Value {
         let mut value = Value::default();
-        let mut rest = tokens.iter();
-        while let Some(token) = rest.next() {
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            at += 1;
+            let rest = tokens.get(at..).unwrap_or(&[]);
             match token {
                 // `ENVIRON["HOME"]`
                 Token::Name("ENVIRON") => {
-                    let key = rest.by_ref().take(3).find_map(|t| match t {
+                    let key = rest.iter().take(3).find_map(|t| match t {
                         Token::Text(key) => Some(key.as_str()),
                         Token::Name(_) | Token::Mark(_) | Token::End => None,
                     });
+                    at += 3;
                     value.push(&self.environment(key.unwrap_or_default()));
                 }
                 Token::Text(text) => {
@@ -170,6 +180,13 @@ impl Reader<'_, '_, '_> {
                     }
                 }
                 Token::Name("getline" | "print" | "close" | "if" | "while" | "next") => break,
+                Token::Name(name)
+                    if MAKE_TEXTS.contains(name) && rest.first() == Some(&Token::Mark("(")) =>
+                {
+                    let (made, taken) = self.made(name, rest);
+                    value.push(&made);
+                    at += taken;
+                }
                 Token::Name(name) => match self.variables.get(*name) {
                     Some(known) => value.push(known),
                     None => value.push_text(HOLE_STR),

@@ -1,8 +1,10 @@
 //! Makefiles: recipes and `$(shell …)`.
 
+mod texts;
+
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
-use crate::value::{HOLE_STR, Value};
+use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
 
 /// Functions in functions.
@@ -69,21 +71,21 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
     Ok(Value::default())
 }
 
-fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Fueled {
+fn shell(scene: &mut Scene<'_>, code: &Value, command: &str) -> Fueled<Value> {
     if command.trim().is_empty() || command == HOLE_STR {
-        return Ok(());
+        return Ok(Value::unknown(Origins::OUTPUT));
     }
     let command = code.map(command);
     let actor = Actor::new("make", &crate::json::shorten(&command.text, 200));
     super::act::heard("shell", std::slice::from_ref(&command));
     scene.fuel.spend(command.text.len() as u64 / 8)?;
     let before = scene.effects.len();
-    scene.apart(|scene| scene.shell(&actor, &command))?;
+    let printed = scene.apart(|scene| scene.shell(&actor, &command))?;
     // A program that the person who runs make chooses, as in `$(CARGO) build`, is theirs.
     if command.text.starts_with(HOLE_STR) {
         super::forget(scene, before, &[Kind::ExecuteOpaque]);
     }
-    Ok(())
+    Ok(printed)
 }
 
 /// What variables hold that make knows by itself or that everybody sets to the same.
@@ -148,17 +150,19 @@ fn expanded(
         let inner = after.get(1..end).unwrap_or("");
         rest = after.get(end + 1..).unwrap_or("");
         if let Some(command) = inner.strip_prefix("shell ") {
-            let command = command.replace("$$", "$").replace("$(", HOLE_STR);
-            shell(scene, code, command.trim())?;
-            out.push_str(HOLE_STR);
+            let command = inside(scene, code, command, variables)?;
+            let printed = shell(scene, code, command.trim())?;
+            // What it prints may be a command, or a part of one.
+            let printed = printed.as_known().map(str::trim_end);
+            let short = printed.filter(|p| !p.is_empty() && p.len() < 1 << 10);
+            out.push_str(&short.map_or(HOLE_STR.to_owned(), |p| p.replace('\n', " ")));
+        } else if let Some((name, arguments)) = texts::call(inner) {
+            let arguments = inside(scene, code, arguments, variables)?;
+            scene.fuel.spend_on(arguments.len())?;
+            out.push_str(&texts::made(name, &arguments).unwrap_or_else(|| HOLE_STR.to_owned()));
         } else if let Some(made) = made_by(inner) {
             // What a function makes of its last argument is put here.
-            if scene.nesting < MAX_NESTED {
-                scene.nesting += 1;
-                let made = expanded(scene, code, made, variables);
-                scene.nesting -= 1;
-                out.push_str(&made?);
-            }
+            out.push_str(&inside(scene, code, made, variables)?);
         } else {
             let set = variables.get(inner).map(String::as_str);
             let known = set.or_else(|| usual(inner)).unwrap_or(HOLE_STR);
@@ -174,6 +178,22 @@ fn expanded(
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// The same for what stands in a function, as deep as functions may stand in each other.
+fn inside(
+    scene: &mut Scene<'_>,
+    code: &Value,
+    text: &str,
+    variables: &HashMap<String, String>,
+) -> Fueled<String> {
+    if scene.nesting >= MAX_NESTED {
+        return Ok(HOLE_STR.to_owned());
+    }
+    scene.nesting += 1;
+    let made = expanded(scene, code, text, variables);
+    scene.nesting -= 1;
+    made
 }
 
 /// The argument of a function whose value is made of it: `$(foreach x,1,…)`, `$(eval …)`.

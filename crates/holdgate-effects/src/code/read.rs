@@ -31,6 +31,7 @@ mod peer;
 mod pieces;
 mod postfix;
 mod scan;
+mod texts;
 mod touch;
 mod types;
 mod value;

@@ -39,8 +39,19 @@ pub(super) fn fetches_over(refspec: &str) -> bool {
     target.starts_with("refs/") && is_own(target)
 }
 
+/// Whether an archive that is unpacked here holds the files of this folder as they were committed.
+pub(super) fn unpacks_old(scene: &Scene<'_>, archive: &Value) -> bool {
+    let mut sources = archive.sources.iter();
+    sources.any(|source| source.strip_prefix(OLD_FILE) == Some(scene.folder()))
+}
+
 /// What `git show COMMIT:path` prints is that file as it was.
 pub(super) fn shows(scene: &Scene<'_>, parsed: &Parsed, output: Value) -> Value {
+    let elsewhere = ["--prefix", "--remote", "-o", "--output"];
+    if parsed.is_sub(&["archive"]) && !parsed.given(&elsewhere) {
+        // All files of a revision: who unpacks them right here puts them over what was changed since.
+        return output.with_source(&format!("{OLD_FILE}{}", scene.folder()));
+    }
     if !parsed.is_sub(&["show", "cat-file"]) {
         return output;
     }

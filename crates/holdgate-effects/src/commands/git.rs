@@ -153,6 +153,28 @@ pub(super) fn clones(scene: &mut Scene<'_>, parsed: &Parsed, urls: &[Value]) {
     }
 }
 
+/// A repository that the project takes in, with every later state of it.
+pub(super) fn submodules(
+    scene: &mut Scene<'_>,
+    run: &Actor,
+    parsed: &Parsed,
+    urls: &[Value],
+) -> Fueled {
+    if !run.is(Tag::Submodule) || !parsed.is_sub(&["add", "set-url"]) {
+        return Ok(());
+    }
+    for url in urls.iter().take(2).filter(|url| url.is_known()) {
+        let tags = scene.doubts_at(&url.text);
+        if !tags.is_empty() {
+            let mut actor = run.clone();
+            actor.tag(tags);
+            let effect = actor.does(Kind::Install).tagged(Tag::FromVcs);
+            scene.emit(effect.about(&url.text))?;
+        }
+    }
+    Ok(())
+}
+
 /// git shows what is, or once was, in a file.
 pub(super) fn revisions(scene: &mut Scene<'_>, parsed: &Parsed, actor: &Actor) -> Fueled {
     let patch = parsed.given(&["-p", "-u", "--patch", "-c", "--cc", "-U", "--unified", "-L"]);

@@ -14,7 +14,7 @@ use super::{
     packages,
 };
 use super::{processes, reads, refs, requests, special, sql, transfer, values, vim, work_tree};
-use crate::effect::Actor;
+use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
@@ -144,6 +144,7 @@ pub(super) fn after(
         }
         Handler::Git => {
             git::clones(scene, parsed, &gathered.urls);
+            git::submodules(scene, actor, parsed, &gathered.urls)?;
             work_tree::acts(scene, parsed, actor)?;
             work_tree::stages(scene, parsed, actor)?;
             git::destinations(scene, parsed, actor)?;
@@ -153,6 +154,14 @@ pub(super) fn after(
         Handler::NpmSet => packages::scripts(scene, parsed, actor),
         Handler::Unpack => {
             network::unpacks(scene, parsed, &gathered.input);
+            let shows = [Tag::List, Tag::Create]
+                .iter()
+                .any(|t| parsed.tags.contains(t))
+                || parsed.given(&["-O", "--to-stdout", "-k", "--keep-old-files"]);
+            let archive = run.call.stdin.unwrap_or(&gathered.input);
+            if !shows && branches::unpacks_old(scene, archive) {
+                scene.emit(actor.does(Kind::Vcs).tagged(Tag::Discards))?;
+            }
             folder::unpacks_over(scene, parsed, actor)
         }
         _ => Ok(()),

@@ -40,7 +40,8 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         "pnpm-workspace.yaml" | "platformio.ini" => overrides,
         ".pnpmfile.cjs" | ".pnpmfile.mjs" | "pnpmfile.js" => references,
         "chart.yaml" | "requirements.yaml" => charts,
-        ".gitlab-ci.yml" => images,
+        ".gitlab-ci.yml" => pipeline,
+        ".gitmodules" => submodules,
         "action.yml" | "action.yaml" => actions,
         _ if is_recipe || extension == "dockerfile" => recipe,
         _ if yaml && (lower.contains("compose")) => images,
@@ -64,6 +65,7 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         {
             scripts
         }
+        _ if extension == "py" => script_header,
         _ if matches!(extension, "tf" | "tofu") || lower == "terragrunt.hcl" => terraform,
         _ if matches!(extension, "txt" | "in")
             && (lower.starts_with("requirements") || folder == "requirements") =>
@@ -212,6 +214,53 @@ fn actions(text: &str) -> Found<'_> {
             found.push((Named::Image(uses), line));
         } else if uses.contains('/') && !owner.starts_with('.') {
             found.push((Named::Package(Registry::Forge, owner), line));
+        }
+    }
+    found
+}
+
+/// The images of a pipeline of GitLab, and the components that it takes from owners at a known server.
+fn pipeline(text: &str) -> Found<'_> {
+    let mut found = images(text);
+    let components = text.lines().filter_map(|line| {
+        let value = value_of(line, "component")?;
+        let owner = value.strip_prefix("gitlab.com/")?.split('/').next()?;
+        Some((Named::Package(Registry::Forge, owner), line))
+    });
+    found.extend(components);
+    found
+}
+
+fn submodules(text: &str) -> Found<'_> {
+    let urls = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let address = value.contains("://") || value.contains('@');
+        (key.trim() == "url" && address).then_some((Named::Address(value.trim()), line))
+    });
+    urls.collect()
+}
+
+/// The packages in the header of a script that its runner installs before it starts.
+fn script_header(text: &str) -> Found<'_> {
+    let Some((_, rest)) = text.split_once("# /// script") else {
+        return Vec::new();
+    };
+    let header = rest.split_once("# ///").map_or("", |(header, _)| header);
+    let Some((_, listed)) = header.split_once("dependencies") else {
+        return Vec::new();
+    };
+    let listed = listed
+        .split_once("\n# ]")
+        .map_or(listed, |(listed, _)| listed);
+    let mut found = Vec::new();
+    for line in listed.lines() {
+        for name in line.split(['"', '\'']).skip(1).step_by(2) {
+            let url = name.rsplit_once(" @ ").map(|(_, url)| url);
+            let named = url.map_or(Named::Package(Registry::Pypi, name), Named::Address);
+            found.push((named, line));
+        }
+        if line.trim_end().ends_with(']') {
+            break;
         }
     }
     found

@@ -78,6 +78,24 @@ impl Scene<'_> {
         }
     }
 
+    /// The same, and also for hosts that are no forges.
+    pub(crate) fn doubts_at(&self, url: &str) -> Vec<Tag> {
+        let tags = self.publisher_at(url);
+        if tags.is_empty() {
+            self.strangeness(url)
+        } else {
+            tags
+        }
+    }
+
+    fn strangeness(&self, url: &str) -> Vec<Tag> {
+        if self.is_strange(url) {
+            vec![Tag::FromUrl, Tag::OtherIndex]
+        } else {
+            Vec::new()
+        }
+    }
+
     /// Whether an address is that of a file in a release, at a forge, of somebody whom many people know.
     pub(super) fn is_known_release(&self, url: &str) -> bool {
         url.starts_with("https://")
@@ -216,16 +234,11 @@ impl Scene<'_> {
                 Named::Charts(url) => (self.publisher_of_charts(url), url),
                 Named::Image(image) => (self.publisher_of_image(image), image),
             };
-            let strange = match named {
-                Named::Address(url) | Named::Charts(url) if tags.is_empty() => self.is_strange(url),
-                Named::Package(..) | Named::Address(_) | Named::Charts(_) | Named::Image(_) => {
-                    false
+            let tags = match named {
+                Named::Address(url) | Named::Charts(url) if tags.is_empty() => {
+                    self.strangeness(url)
                 }
-            };
-            let tags = if strange {
-                vec![Tag::FromUrl, Tag::OtherIndex]
-            } else {
-                tags
+                Named::Package(..) | Named::Address(_) | Named::Charts(_) | Named::Image(_) => tags,
             };
             if tags.is_empty() || noted.len() >= MAX_NOTED || noted.iter().any(|n| n == text) {
                 continue;

@@ -7,7 +7,7 @@ use crate::effect::{Actor, Kind};
 use crate::language::programs;
 use crate::path::{PathClass, Place};
 use crate::tag::Tag;
-use crate::value::Value;
+use crate::value::{HOLE, Value};
 
 /// A longer text is a document, not a path or a command.
 const MAX_LENGTH: usize = 4096;
@@ -52,7 +52,7 @@ impl Scene<'_> {
     /// Something is deleted by a function that is known by its name alone: it counts if people keep
     /// their own things there, or the system does.
     pub(crate) fn may_delete(&mut self, actor: &Actor, path: &Value) -> Fueled {
-        if !path.text.starts_with(['/', '~']) || path.text.contains(char::is_whitespace) {
+        if !leads_out(path) {
             return Ok(());
         }
         let place = self.place(path);
@@ -64,6 +64,30 @@ impl Scene<'_> {
         let done = self.delete(&actor.and(Tag::Recursive), path);
         self.marks.pop();
         done
+    }
+
+    /// The same for one file, or for a function that writes: it counts where people keep their own things.
+    pub(crate) fn changes_private(&mut self, actor: &Actor, kind: Kind, path: &Value) -> Fueled {
+        // `sys.path.remove('/home/me/lib')` and `to('/users')` name no files.
+        let named = path
+            .text
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.contains(['.', '*', HOLE]));
+        if !leads_out(path) || !named {
+            return Ok(());
+        }
+        let place = self.place(path);
+        let out = [PathClass::Project, PathClass::Workspace, PathClass::Secret];
+        let inside = out.iter().any(|class| place.is(*class));
+        if !place.is(PathClass::Home) || place.is_harmless() || inside {
+            return Ok(());
+        }
+        if kind == Kind::Delete {
+            self.delete(actor, path)
+        } else {
+            self.touch(actor, kind, path)
+        }
     }
 
     fn touches_what_it_names(&mut self, actor: &Actor, word: &Value) -> Fueled {
@@ -107,6 +131,13 @@ impl Scene<'_> {
         self.emit(actor.does(Kind::Read).at(place.clone()).of(path))?;
         self.emit(actor.does(Kind::Write).at(place).of(path))
     }
+}
+
+/// Whether a path starts from the root, from a home or above this folder.
+fn leads_out(path: &Value) -> bool {
+    let text = path.text.trim_start_matches("./");
+    let starts = text.starts_with(['/', '~']) || text.starts_with("..");
+    starts && !path.text.contains(char::is_whitespace)
 }
 
 /// What in a word may be a path: `@file`, `--option=file`, `name:file`, `a|file:///file`.

@@ -5,6 +5,7 @@ use crate::code::read::Reader;
 use crate::code::thing::AbstractValue;
 use crate::effect::Actor;
 use crate::effect::Kind;
+use crate::knowledge::publishers::Registry;
 use crate::language::Language;
 use crate::scene::Fueled;
 use crate::tag::Tag;
@@ -46,6 +47,7 @@ impl Reader<'_, '_, '_> {
             self.runs_code(call, &code)?;
             return Ok(AbstractValue::Nothing);
         }
+        self.takes_package(&name.text)?;
         if name.text.contains('/') && !self.scene.written {
             self.scene.touches(&call.actor, &name)?;
         }
@@ -61,6 +63,26 @@ impl Reader<'_, '_, '_> {
             _ => name,
         };
         Ok(self.module(&name))
+    }
+
+    /// `import 'npm:name'`: the package is installed, and its code runs at once.
+    pub(in crate::code) fn takes_package(&mut self, name: &str) -> Fueled {
+        if self.scene.written || self.language != Language::JavaScript {
+            return Ok(());
+        }
+        let registries = [("npm:", Registry::Npm), ("jsr:", Registry::Jsr)];
+        let package = registries
+            .iter()
+            .find_map(|(start, registry)| Some((*registry, name.strip_prefix(start)?)));
+        let Some((registry, package)) = package else {
+            return Ok(());
+        };
+        let mut actor = Actor::new("import", name);
+        actor.tag(
+            self.scene
+                .publisher(registry, package.trim_start_matches('/')),
+        );
+        self.scene.emit(actor.does(Kind::Install).about(name))
     }
 
     /// A module whose file this call has written runs what was written.

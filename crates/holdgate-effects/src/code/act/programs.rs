@@ -13,7 +13,12 @@ use crate::value::{Origins, Value};
 impl Reader<'_, '_, '_> {
     pub(super) fn runs_command_line(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
         let mut output = Value::default();
-        for command in self.values(call, 0)? {
+        let mut commands = self.values(call, 0)?;
+        // Octave's `['a', 'b']` is one text.
+        if self.language == Language::Compiled && commands.len() > 1 {
+            commands.push(Value::join(&commands, ""));
+        }
+        for command in commands {
             output = self.runs_shell(call, &command)?;
         }
         if call.act.role == Role::System {
@@ -290,7 +295,8 @@ impl Reader<'_, '_, '_> {
         run: impl FnOnce(&mut Self, &Value) -> Fueled<Value>,
     ) -> Fueled<Value> {
         self.network.runs_received |= command.origins.any(Origins::FETCHED);
-        let tells = Origins::FETCHED | Origins::DECODED;
+        // Made of texts in the call, and yet not to be read.
+        let tells = Origins::FETCHED | Origins::DECODED | Origins::COMPUTED;
         if command.origins.any(tells) {
             run(self, command)?;
         }
@@ -306,7 +312,8 @@ impl Reader<'_, '_, '_> {
             self.network.runs_received |=
                 code.origins.any(Origins::FETCHED) && self.network.connected;
             // A parameter or a file of the project is no more opaque than any program.
-            let tells = Origins::FETCHED | Origins::DECODED | Origins::OUTPUT;
+            let made = Origins::DECODED | Origins::COMPUTED;
+            let tells = Origins::FETCHED | Origins::OUTPUT | made;
             if !code.origins.any(tells) {
                 return Ok(());
             }

@@ -5,19 +5,27 @@ use crate::code::functions::plain_name;
 use crate::code::read::{Arguments, Reader};
 use crate::code::thing::AbstractValue;
 use crate::scene::Fueled;
-use crate::value::{HOLE_STR, Value};
+use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
 
 /// Bytes of one word in braces.
 const MAX_BRACED: usize = 4096;
+/// The variable that stands for what a command in brackets makes, and its use.
+const MADE: &str = "_made";
+const MADE_WORD: &str = "$_made";
 /// Words of one command.
 const MAX_WORDS: usize = 64;
 
 /// Performs the commands that the table knows.
 pub(super) fn perform(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
     let mut variables: HashMap<&str, Value> = HashMap::new();
-    for piece in pieces(&code.text) {
-        let words = words(piece);
+    for (piece, follows) in pieces(&code.text) {
+        let mut words = words(piece);
+        // What a command in brackets makes stands behind the words before it.
+        if let Some(made) = makes_text(follows) {
+            variables.insert(MADE, made);
+            words.push(MADE_WORD);
+        }
         let Some((first, rest)) = words.split_first() else {
             continue;
         };
@@ -57,7 +65,7 @@ pub(super) fn perform(reader: &mut Reader<'_, '_, '_>, code: &Value) -> Fueled {
 }
 
 /// Where commands may start: behind line ends, semicolons and brackets outside of quotes.
-fn pieces(code: &str) -> Vec<&str> {
+fn pieces(code: &str) -> Vec<(&str, &str)> {
     let mut pieces = Vec::new();
     let (mut start, mut quoted, mut escaped) = (0, false, false);
     for (at, c) in code.char_indices() {
@@ -72,7 +80,8 @@ fn pieces(code: &str) -> Vec<&str> {
                     Some("exec" | "spawn" | "open") if c == '{' => braced(code, at),
                     _ => at,
                 };
-                pieces.push(code.get(start..end).unwrap_or(""));
+                let follows = if c == '[' { code.get(at + 1..) } else { None };
+                pieces.push((code.get(start..end).unwrap_or(""), follows.unwrap_or("")));
                 start = at + 1;
             }
             _ => {}
@@ -81,8 +90,26 @@ fn pieces(code: &str) -> Vec<&str> {
             break;
         }
     }
-    pieces.push(code.get(start..).unwrap_or(""));
+    pieces.push((code.get(start..).unwrap_or(""), ""));
     pieces
+}
+
+/// What the command makes that stands in brackets here, if it makes a text of texts.
+fn makes_text(inner: &str) -> Option<Value> {
+    let makes = [
+        "string ",
+        "format ",
+        "join ",
+        "subst ",
+        "regsub ",
+        "binary ",
+        "lreverse ",
+    ];
+    let origins = Origins::COMPUTED;
+    let makes = makes
+        .iter()
+        .any(|word| inner.trim_start().starts_with(word));
+    makes.then(|| Value::unknown(origins))
 }
 
 /// Where the braces close that open at `at`.

@@ -1,6 +1,6 @@
 //! Calls: of library functions, of methods, of the code's own functions.
 
-use super::{Reader, pass, peer};
+use super::{Reader, pass, peer, texts};
 use crate::code::act::may_change_rows;
 use crate::code::fold;
 use crate::code::functions::{Act, Role};
@@ -309,6 +309,9 @@ impl Reader<'_, '_, '_> {
         if acts.is_none() || !self.scene.written && arguments.all().any(calls) {
             self.touched(last, &arguments, start)?;
         }
+        if acts.is_none() {
+            self.done_to(last, &receiver, start)?;
+        }
         let made = match &receiver {
             // Whatever it is, it lies below or beside: `folder.descend_to('x')`.
             AbstractValue::Object(object)
@@ -355,6 +358,9 @@ impl Reader<'_, '_, '_> {
             }
             let argument = self.value_of(argument)?;
             value.taint(&argument);
+        }
+        if !self.scene.written && texts::may_compute(name, receiver, arguments) {
+            value.origins |= Origins::COMPUTED;
         }
         let kind = [name, "()"].concat();
         let mut peer = peer::of(name, receiver, arguments);

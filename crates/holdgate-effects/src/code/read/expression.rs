@@ -67,8 +67,24 @@ impl<'a> Reader<'_, '_, 'a> {
                 break;
             }
             let before = self.at;
+            // `text |> f(x)` is `f(text, x)`.
+            if word == "|"
+                && self.language == Language::Compiled
+                && self.is_mark(before + 1, ">")
+                && self.name_at(before + 2).is_some()
+            {
+                self.at += 2;
+                left = self.piped(left, end)?;
+                continue;
+            }
             self.at += 1;
             self.skip_lines();
+            if word == "=~"
+                && let Some(made) = self.substituted(self.bound_before(before), &left)?
+            {
+                left = made;
+                continue;
+            }
             let right = match self.assignment(end)? {
                 Some(thing) => thing,
                 None => self.operand(end)?,
@@ -167,6 +183,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => self.mixed(&left, &right)?,
             },
+            // SQL's `'a' || 'b'`
+            "||" if self.language == Language::Compiled
+                && matches!(left, AbstractValue::Text(_))
+                && matches!(right, AbstractValue::Text(_)) =>
+            {
+                return self.joined(left, &right);
+            }
             "||" | "or" if gives_up(&right) => left,
             "||" | "or" | "??" | "?" | ":" | "else" | "if" => left.or(&right),
             "&&" | "and" => right,
@@ -255,6 +278,13 @@ impl<'a> Reader<'_, '_, 'a> {
         let start = self.at;
         match token.kind {
             Kind::Text(quote) => {
+                // Perl's `s/a/b/` alone changes `$_`.
+                if quote.meaning == Meaning::Pattern && self.language == Language::Perl {
+                    let topic = self.variables.get("$_").cloned().unwrap_or_default();
+                    if let Some(made) = self.substituted(Some("$_".to_owned()), &topic)? {
+                        return Ok(made);
+                    }
+                }
                 self.at += 1;
                 let thing = self.literal(token, quote)?;
                 self.postfix(thing, start, end)

@@ -105,6 +105,7 @@ impl Reader<'_, '_, '_> {
         };
         let text = self.token_at(from).map_or("", |t| t.text);
         let module = names::module(self.language, text);
+        self.takes_package(text)?;
         self.runs_module(text)?;
         let mut in_braces = false;
         let mut last: Option<&str> = None;

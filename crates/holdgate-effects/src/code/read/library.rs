@@ -1,6 +1,6 @@
 //! What libraries offer that does nothing outside: formatting, joining, lookups by name.
 
-use super::{Arguments, Reader, names};
+use super::{Arguments, Reader, names, texts};
 use crate::code::Language;
 use crate::code::fold;
 use crate::code::functions::{Act, plain_name};
@@ -154,12 +154,6 @@ impl<'w> Reader<'_, 'w, '_> {
             }
             "loads" | "parse" | "json_decode" if is_json(name) => first.known().and_then(parsed),
             "Template" if name.ends_with("string.Template") => Some(first.clone()),
-            "str_replace" => match (first, positional.get(1), positional.get(2)) {
-                (from, Some(to), Some(subject)) => {
-                    fold::method(subject, "replace", &[from.clone(), to.clone()])
-                }
-                _ => None,
-            },
             "split" if name == "shlex.split" => fold::method(first, "split", &[]),
             "explode" => match positional.get(1) {
                 Some(subject) => fold::method(subject, "split", std::slice::from_ref(first)),
@@ -190,7 +184,10 @@ impl<'w> Reader<'_, 'w, '_> {
             "from" | "Array" if name.starts_with("Array") => Some(first.clone()),
             "next" | "min" | "max" | "choice" if first.items().is_some() => Some(first.item()),
             "deepcopy" | "enumerate" | "structuredClone" => Some(first.clone()),
-            _ => None,
+            _ => {
+                let resolved = self.all_resolved(positional)?;
+                texts::made(self.language, name, &resolved)
+            }
         };
         if let Some(AbstractValue::Text(value)) = &made {
             self.scene.fuel.spend_on(value.text.len())?;

@@ -18,7 +18,7 @@ pub(super) fn is_operator(language: Language, word: &str, kind: Kind) -> bool {
         };
     }
     match word {
-        "." => matches!(language, Perl | Php),
+        "." => matches!(language, Perl | Php | Language::Compiled),
         "?" | ":" => matches!(
             language,
             JavaScript | Php | Perl | Ruby | Language::Compiled

@@ -3,7 +3,7 @@
 use super::{Arguments, Reader};
 use crate::code::functions::{Act, Which};
 use crate::code::thing::AbstractValue;
-use crate::effect::Actor;
+use crate::effect::{Actor, Kind};
 use crate::scene::Fueled;
 
 /// Literals of one call that are looked at.
@@ -14,7 +14,10 @@ const MAX_DEPTH: u32 = 4;
 /// What a function does, if its name says so.
 #[derive(Clone, Copy)]
 enum Verb {
+    /// Whole folders, or for good.
+    Destroys,
     Deletes,
+    Writes,
     Runs,
 }
 
@@ -45,11 +48,26 @@ impl Verb {
         let runs = [
             "run", "exec", "spawn", "system", "shell", "popen", "cmd", "command",
         ];
+        let starts = |verbs: &[&str]| verbs.iter().any(|verb| plain.starts_with(verb));
         if deletes.iter().any(|verb| plain.contains(verb)) {
+            Some(Verb::Destroys)
+        } else if runs.iter().any(|verb| plain.contains(verb)) {
+            Some(Verb::Runs)
+        } else if starts(&[
+            "remove", "delete", "del", "rm", "truncate", "empty", "discard",
+        ]) {
             Some(Verb::Deletes)
         } else {
-            let runs = runs.iter().any(|verb| plain.contains(verb));
-            runs.then_some(Verb::Runs)
+            let writes = starts(&[
+                "save",
+                "dump",
+                "write",
+                "overwrite",
+                "imwrite",
+                "imsave",
+                "to",
+            ]);
+            writes.then_some(Verb::Writes)
         }
     }
 }
@@ -72,6 +90,16 @@ impl Reader<'_, '_, '_> {
         self.touch_all(name, literals, start)
     }
 
+    /// A method that no table knows is called on a path: `path.remove_p()`.
+    pub(super) fn done_to(&mut self, name: &str, receiver: &AbstractValue, start: usize) -> Fueled {
+        match receiver {
+            AbstractValue::Object(object) if object.kind == "Path" && !self.only_mentions() => {
+                self.done_by_name(name, std::slice::from_ref(receiver), start)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What a function does by its name with what it is given.
     fn done_by_name(&mut self, name: &str, literals: &[AbstractValue], start: usize) -> Fueled {
         let Some(verb) = Verb::of(name) else {
@@ -81,7 +109,9 @@ impl Reader<'_, '_, '_> {
         for literal in literals {
             let value = self.value_of(literal)?;
             match verb {
-                Verb::Deletes => self.scene.may_delete(&actor, &value)?,
+                Verb::Destroys => self.scene.may_delete(&actor, &value)?,
+                Verb::Deletes => self.scene.changes_private(&actor, Kind::Delete, &value)?,
+                Verb::Writes => self.scene.changes_private(&actor, Kind::Write, &value)?,
                 Verb::Runs if self.scene.looks_like_command(&value.text) => {
                     self.scene.tries(&actor, &value)?;
                 }

@@ -91,6 +91,10 @@ fn leaves(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Fueled {
             scene.send(&actor.and(Tag::Transfer), &address, &all)?;
         }
     }
+    if evicts(&text.text) {
+        let effect = actor.does(Kind::Database).tagged(Tag::DeleteAll);
+        scene.emit(effect.about(&text.text))?;
+    }
     let settings = ["retention.ms=", "retention.bytes="];
     let kept = settings.iter();
     let kept = kept.flat_map(|name| text.text.split(name).skip(1));
@@ -104,6 +108,46 @@ fn leaves(scene: &mut Scene<'_>, actor: &Actor, text: &Value) -> Fueled {
         scene.emit(effect.about(&text.text))?;
     }
     Ok(())
+}
+
+/// Whether another machine's Redis is told to drop keys that nobody has given a time, or to keep next to
+/// nothing: `-h db config set maxmemory-policy allkeys-lru`.
+fn evicts(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let sets = words.windows(2).any(|pair| pair == ["config", "set"]);
+    let near = ["localhost", "127.0.0.1", "::1"];
+    let remote = words.windows(2).any(
+        |pair| matches!(pair, ["-h" | "-u", host] if !near.iter().any(|name| host.contains(name))),
+    );
+    let pairs = words.windows(2);
+    sets && remote
+        && pairs
+            .filter_map(|pair| Some((*pair.first()?, *pair.last()?)))
+            .any(|(name, value)| match name {
+                "maxmemory-policy" => value.starts_with("allkeys"),
+                "maxmemory" => bytes(value).is_some_and(|bytes| (1..KEPT_MEMORY).contains(&bytes)),
+                _ => false,
+            })
+}
+
+/// Less memory than this holds no database that is used.
+const KEPT_MEMORY: u64 = 16 << 20;
+
+/// `64mb` as a number of bytes.
+fn bytes(text: &str) -> Option<u64> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let factor = match unit {
+        "" | "b" => 1,
+        "k" | "kb" => 1 << 10,
+        "m" | "mb" => 1 << 20,
+        "g" | "gb" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// A server is told to do what a text says.

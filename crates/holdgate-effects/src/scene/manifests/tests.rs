@@ -104,3 +104,20 @@ fn a_manifest_mentions_whole_names() {
         "github.com/acme/b/c"
     ));
 }
+
+#[test]
+fn headers_of_scripts_components_and_submodules_name_what_they_take() {
+    let one = "# /// script\n# dependencies = [\"a\", \"b>=1\"]\n# ///\nx = [\"c\"]\n";
+    assert_eq!(names("", "x.py", one), ["a", "b>=1"]);
+    let several = "# /// script\n# dependencies = [\n#   \"a\",\n#   \"b @ https://h.example/b\",\n# ]\n# ///\n";
+    assert_eq!(names("", "x.py", several), ["a", "https://h.example/b"]);
+    assert_eq!(names("", "x.py", "dependencies = [\"a\"]\n"), [""; 0]);
+    let pipeline =
+        "include:\n  - component: gitlab.com/o/ci/x@1\n  - component: $CI_SERVER_FQDN/p/ci/x@1\n";
+    assert_eq!(names("", ".gitlab-ci.yml", pipeline), ["o"]);
+    let modules = "[submodule \"a\"]\n\tpath = a\n\turl = https://github.com/o/a\n[submodule \"b\"]\n\turl = ../b\n";
+    assert_eq!(
+        names("", ".gitmodules", modules),
+        ["https://github.com/o/a"]
+    );
+}
