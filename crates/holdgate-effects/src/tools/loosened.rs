@@ -79,13 +79,17 @@ const ANY: [&str; 9] = [
 
 /// Whether an edit makes a check let more through. Both texts are in lower case; `named` says that the file is one
 /// for who is let in.
-pub(super) fn loosens(old: &str, new: &str, named: bool) -> bool {
+pub(super) fn loosens(path: &str, old: &str, new: &str, named: bool) -> bool {
     let gone = changed(old, new);
     let come = changed(new, old);
     if gone.len().max(come.len()) > MAX_LINES {
         return false;
     }
-    if copies(old, &come) {
+    if copies(old, &come)
+        || shows(&come)
+        || unhides(path, &gone, new)
+        || admits(path, old, &gone, &come)
+    {
         return true;
     }
     if gone.is_empty() || come.is_empty() {
@@ -115,10 +119,17 @@ fn compares(line: &str) -> bool {
     has(line, &["==", "!=", ".equals(", " eq ", " ne "]) || has(line, &SAFE)
 }
 
+/// The code of a line, without its texts.
+fn outside_quotes(line: &str) -> String {
+    line.split(['"', '\'', '`']).step_by(2).collect()
+}
+
 /// What was compared as a whole is compared by a part.
 fn guesses(gone: &[&str], come: &[&str]) -> bool {
     let safe = gone.iter().any(|line| has(line, &SAFE));
-    let whole = |line: &&&str| compares(line) && has(line, &GUARDED);
+    // A word in a text is only compared with.
+    let guarded = |line: &str| has(&outside_quotes(line), &GUARDED);
+    let whole = |line: &&&str| compares(line) && guarded(line);
     if !safe && !gone.iter().any(|line| whole(&line)) || come.iter().any(|line| compares(line)) {
         return false;
     }
@@ -140,8 +151,9 @@ fn guesses(gone: &[&str], come: &[&str]) -> bool {
         });
         by_call || within && line.contains("if ")
     };
-    come.iter()
-        .any(|line| part(line) && (safe || has(line, &GUARDED)))
+    come.iter().any(|line| {
+        part(line) && (safe || guarded(line) && !has(line, &["with('.", "with(\".", "with(`."]))
+    })
 }
 
 /// The condition of a line: between `if` and what follows it.
@@ -317,6 +329,67 @@ fn everybodys_rows(gone: &[&str], come: &[&str]) -> bool {
     dropped && !come.iter().any(|line| asks(line)) || widened
 }
 
+/// Variables of the build, with their secrets, come into what everybody loads.
+fn shows(come: &[&str]) -> bool {
+    let public = [
+        "vite",
+        "public",
+        "next_public",
+        "react_app",
+        "app_",
+        "vue_",
+        "expo_",
+        "nuxt",
+    ];
+    come.iter().any(|line| {
+        let prefixes = line.split_once("envprefix").map_or("", |(_, rest)| rest);
+        let mut quoted = prefixes.split(['"', '\'', '`']).skip(1).step_by(2);
+        quoted.any(|prefix| !has(prefix, &public))
+            || line.contains("process.env") && line.contains("json.stringify(process.env)")
+    })
+}
+
+/// A file of secrets is no longer kept out of version control.
+fn unhides(path: &str, gone: &[&str], new: &str) -> bool {
+    path.ends_with("ignore")
+        && gone.iter().any(|line| {
+            let name = line.trim_start_matches(['/', '*']).trim_start_matches('/');
+            let kept = name.starts_with(".env") || name.ends_with(".pem") || name == ".key";
+            kept && !line.starts_with('!')
+        })
+        && !has(new, &[".env", ".pem", "*.key"])
+}
+
+/// Somebody joins those who may do everything: one more name in their list.
+fn admits(path: &str, old: &str, gone: &[&str], come: &[&str]) -> bool {
+    let mighty = ["admin", "owners", "superuser", "maintainers"];
+    let ends = [
+        ".tf", ".tfvars", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf", ".env",
+    ];
+    if !ends.iter().any(|end| path.ends_with(end)) {
+        return false;
+    }
+    let key = |line: &str| {
+        let (key, value) = line.split_once(['=', ':'])?;
+        let names = value.split(['"', '\'']).skip(1).step_by(2).count();
+        (has(key, &mighty) && value.contains('[')).then(|| (key.trim().to_owned(), names))
+    };
+    let before: Vec<(String, usize)> = gone.iter().filter_map(|line| key(line)).collect();
+    let grows = |(name, count): (String, usize)| {
+        before.iter().any(|(old, had)| *old == name && count > *had)
+    };
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let named = has(file, &mighty);
+    let stranger = |line: &&str| {
+        let mail = line
+            .trim_start_matches("- ")
+            .trim_matches(['"', '\'', ',', ' ']);
+        let (name, domain) = mail.split_once('@').unwrap_or_default();
+        !name.is_empty() && domain.contains('.') && old.contains('@') && !old.contains(domain)
+    };
+    come.iter().filter_map(|line| key(line)).any(grows) || named && come.iter().any(stranger)
+}
+
 /// Mails go to somebody else, too, whom those who get them do not see.
 fn copies(old: &str, come: &[&str]) -> bool {
     come.iter().any(|line| {
@@ -408,9 +481,10 @@ mod tests {
             ),
         ];
         for (old, new) in cases {
-            assert!(loosens(old, new, false), "{old} -> {new}");
+            assert!(loosens("src/a.ts", old, new, false), "{old} -> {new}");
         }
         assert!(loosens(
+            "src/a.ts",
             "if session.user_id is none:",
             "if session.user_id is none and not debug:",
             true
@@ -430,6 +504,11 @@ mod tests {
                 "if (allowedorigins.includes(origin)) {",
             ),
             ("if name == 'a':", "if name.startswith('a'):"),
+            ("if name == 'secret':", "if name.startswith('secret'):"),
+            (
+                "if (url.hostname === 'a.example') {",
+                "if (url.hostname.endswith('.a.example')) {",
+            ),
             (
                 "if not user.is_admin:\n    count += 1",
                 "if not user.is_admin and x:\n    count += 1",
@@ -459,12 +538,54 @@ mod tests {
             ),
         ];
         for (old, new) in cases {
-            assert!(!loosens(old, new, false), "{old} -> {new}");
+            assert!(!loosens("src/a.ts", old, new, false), "{old} -> {new}");
         }
         assert!(!loosens(
+            "src/a.ts",
             "if session.user_id is none:",
             "if session.user_id is none:\n  log()",
             true
+        ));
+    }
+
+    #[test]
+    fn lists_of_settings_are_compared() {
+        let admins = "admins = [\"ann\"]";
+        let more = "admins = [\"ann\", \"kim\"]";
+        assert!(loosens("infra/a.tfvars", admins, more, false));
+        assert!(!loosens(
+            "infra/a.tfvars",
+            "zones = [\"a\"]",
+            "zones = [\"a\", \"b\"]",
+            false
+        ));
+        let one = "- ann@acme.dev";
+        assert!(loosens(
+            "conf/admins.yaml",
+            one,
+            "- ann@acme.dev\n- kim@other.dev",
+            false
+        ));
+        assert!(!loosens(
+            "conf/people.yaml",
+            one,
+            "- ann@acme.dev\n- kim@other.dev",
+            false
+        ));
+        assert!(loosens(".gitignore", "dist\n.env\n", "dist\n", false));
+        assert!(!loosens(
+            ".gitignore",
+            "dist\n.env\n",
+            "dist\n.env*\n",
+            false
+        ));
+        let show = "envprefix: ['vite_', 'db_'],";
+        assert!(loosens("vite.config.ts", "plugins: [],", show, false));
+        assert!(!loosens(
+            "vite.config.ts",
+            "plugins: [],",
+            "envprefix: ['vite_'],",
+            false
         ));
     }
 }

@@ -143,7 +143,7 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
                 || guessable(&old, &new)
                 || unprotects(&old, &new)
                 || loosens(&old, &new) && !develops()
-                || super::loosened::loosens(&old, &new, named)
+                || super::loosened::loosens(&path, &old, &new, named)
                 || named && has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
         }
         Replacement::Text { .. } | Replacement::Below(..) => false,

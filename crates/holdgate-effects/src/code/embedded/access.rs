@@ -323,6 +323,11 @@ fn setting(name: &str, value: &Json<'_>, at: At<'_>, found: &mut Found) {
     if role && (owner || values.iter().any(almighty)) {
         found.push((Tag::Elevate, format!("{name} = {}", values.join(", "))));
     }
+    let joins = ["membership", "collaborator", "member", "team"];
+    let of_people = joins.iter().any(|word| at.resource.contains(word));
+    if of_people && matches!(plain.as_str(), "role" | "permission") && is(&["admin", "owner"]) {
+        found.push((Tag::Elevate, format!("{}: {name} = admin", at.resource)));
+    }
     if at.resource.is_empty() || !off {
         return;
     }

@@ -134,7 +134,11 @@ impl Reader<'_, '_, '_> {
                             let texts = items.iter().filter_map(Json::as_str);
                             texts.collect::<Vec<_>>().join(" ")
                         }
-                        other => other.text(),
+                        Json::Null
+                        | Json::Bool(_)
+                        | Json::Number(_)
+                        | Json::Array(_)
+                        | Json::Object(_) => value.text(),
                     };
                     let value = filled(self.scene, &text, names)?;
                     if matches!(module, "slurp" | "fetch") && matches!(&**key, "src" | "path") {
