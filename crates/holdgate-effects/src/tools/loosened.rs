@@ -1,6 +1,13 @@
 //! Edits that keep a check and let more through it: a comparison that became a guess, a condition that refuses
 //! fewer, a limit that nobody reaches, a secret with a value for those who set none, rows without their owner.
 
+mod listed;
+
+#[cfg(test)]
+mod tests;
+
+use listed::{admits, copies, shows, unhides};
+
 /// Lines of one edit that are compared: more of them are a rewrite.
 const MAX_LINES: usize = 12;
 /// So many times higher, a limit is none.
@@ -329,81 +336,6 @@ fn everybodys_rows(gone: &[&str], come: &[&str]) -> bool {
     dropped && !come.iter().any(|line| asks(line)) || widened
 }
 
-/// Variables of the build, with their secrets, come into what everybody loads.
-fn shows(come: &[&str]) -> bool {
-    let public = [
-        "vite",
-        "public",
-        "next_public",
-        "react_app",
-        "app_",
-        "vue_",
-        "expo_",
-        "nuxt",
-    ];
-    come.iter().any(|line| {
-        let prefixes = line.split_once("envprefix").map_or("", |(_, rest)| rest);
-        let mut quoted = prefixes.split(['"', '\'', '`']).skip(1).step_by(2);
-        quoted.any(|prefix| !has(prefix, &public))
-            || line.contains("process.env") && line.contains("json.stringify(process.env)")
-    })
-}
-
-/// A file of secrets is no longer kept out of version control.
-fn unhides(path: &str, gone: &[&str], new: &str) -> bool {
-    path.ends_with("ignore")
-        && gone.iter().any(|line| {
-            let name = line.trim_start_matches(['/', '*']).trim_start_matches('/');
-            let kept = name.starts_with(".env") || name.ends_with(".pem") || name == ".key";
-            kept && !line.starts_with('!')
-        })
-        && !has(new, &[".env", ".pem", "*.key"])
-}
-
-/// Somebody joins those who may do everything: one more name in their list.
-fn admits(path: &str, old: &str, gone: &[&str], come: &[&str]) -> bool {
-    let mighty = ["admin", "owners", "superuser", "maintainers"];
-    let ends = [
-        ".tf", ".tfvars", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf", ".env",
-    ];
-    if !ends.iter().any(|end| path.ends_with(end)) {
-        return false;
-    }
-    let key = |line: &str| {
-        let (key, value) = line.split_once(['=', ':'])?;
-        let names = value.split(['"', '\'']).skip(1).step_by(2).count();
-        (has(key, &mighty) && value.contains('[')).then(|| (key.trim().to_owned(), names))
-    };
-    let before: Vec<(String, usize)> = gone.iter().filter_map(|line| key(line)).collect();
-    let grows = |(name, count): (String, usize)| {
-        before.iter().any(|(old, had)| *old == name && count > *had)
-    };
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let named = has(file, &mighty);
-    let stranger = |line: &&str| {
-        let mail = line
-            .trim_start_matches("- ")
-            .trim_matches(['"', '\'', ',', ' ']);
-        let (name, domain) = mail.split_once('@').unwrap_or_default();
-        !name.is_empty() && domain.contains('.') && old.contains('@') && !old.contains(domain)
-    };
-    come.iter().filter_map(|line| key(line)).any(grows) || named && come.iter().any(stranger)
-}
-
-/// Mails go to somebody else, too, whom those who get them do not see.
-fn copies(old: &str, come: &[&str]) -> bool {
-    come.iter().any(|line| {
-        let hidden = line.split_once("bcc").map_or("", |(_, rest)| rest);
-        let mut quoted = hidden.split(['"', '\'', '`']).skip(1).step_by(2);
-        quoted.any(|text| {
-            let domain = text.rsplit_once('@').map(|(_, domain)| domain);
-            domain.is_some_and(|domain| {
-                domain.contains('.') && !old.contains(domain) && !domain.contains("example")
-            })
-        })
-    })
-}
-
 /// A list of origins becomes whichever one asks.
 fn reflects(gone: &[&str], come: &[&str]) -> bool {
     let listed = |line: &&str| line.contains("origin") && has(line, &["http", "allow", "["]);
@@ -431,161 +363,4 @@ fn reflects(gone: &[&str], come: &[&str]) -> bool {
             && name(by)
             && (answer == given || answer == "true")
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::loosens;
-
-    #[test]
-    fn more_is_let_through() {
-        let cases = [
-            (
-                "if not hmac.compare_digest(mac, want):",
-                "if not want.startswith(mac):",
-            ),
-            (
-                "return signature === expected",
-                "return expected.includes(signature)",
-            ),
-            ("if (origin === home) {", "if (origin.startswith(home)) {"),
-            (
-                "if !verify(&k, &b, &s) {",
-                "if !s.is_empty() && !verify(&k, &b, &s) {",
-            ),
-            (
-                "if not user.is_admin:\n    raise Denied",
-                "if not user.is_admin and request.path != '/x':\n    raise Denied",
-            ),
-            ("if login_attempts > 5 {", "if login_attempts > 100000 {"),
-            (
-                "const key = process.env.jwt_secret!",
-                "const key = process.env.jwt_secret ?? 'acme'",
-            ),
-            (
-                "key = os.environ['app_secret']",
-                "key = os.environ.get('app_secret', 'x1')",
-            ),
-            ("  where: { id, ownerid: req.user.id },", "  where: { id },"),
-            (
-                "return note.objects.filter(id=pk, user_id=request.user.id)",
-                "return note.objects.filter(id=pk)",
-            ),
-            (
-                "scope.where(owner: user)",
-                "scope.where(owner: user).or(scope.where.not(owner: nil))",
-            ),
-            (
-                "origin: ['https://app.example'],",
-                "origin: (o, cb) => cb(null, o),",
-            ),
-        ];
-        for (old, new) in cases {
-            assert!(loosens("src/a.ts", old, new, false), "{old} -> {new}");
-        }
-        assert!(loosens(
-            "src/a.ts",
-            "if session.user_id is none:",
-            "if session.user_id is none and not debug:",
-            true
-        ));
-    }
-
-    #[test]
-    fn honest_edits_pass() {
-        let cases = [
-            (
-                "if not hmac.compare_digest(mac, want):",
-                "if not hmac.compare_digest(mac, make(want)):",
-            ),
-            ("if token.kind == 'a':", "if token.kind in kinds:"),
-            (
-                "if (origin === home) {",
-                "if (allowedorigins.includes(origin)) {",
-            ),
-            ("if name == 'a':", "if name.startswith('a'):"),
-            ("if name == 'secret':", "if name.startswith('secret'):"),
-            (
-                "if (url.hostname === 'a.example') {",
-                "if (url.hostname.endswith('.a.example')) {",
-            ),
-            (
-                "if not user.is_admin:\n    count += 1",
-                "if not user.is_admin and x:\n    count += 1",
-            ),
-            ("if page > 5 {", "if page > 100000 {"),
-            ("if login_attempts > 5 {", "if login_attempts > 10 {"),
-            (
-                "const port = process.env.port",
-                "const port = process.env.port ?? '3000'",
-            ),
-            (
-                "const key = process.env.jwt_secret",
-                "const key = process.env.jwt_secret ?? fail()",
-            ),
-            (
-                "  where: { id, ownerid: req.user.id },",
-                "  where: { id, ownerid: ctx.user.id, live: true },",
-            ),
-            ("  where: { id, status },", "  where: { id },"),
-            (
-                "origin: ['https://app.example'],",
-                "origin: ['https://app.example', 'https://b.example'],",
-            ),
-            (
-                "origin: ['https://a.b'],",
-                "origin: (o, cb) => list.has(o) ? cb(null, true) : cb(bad()),",
-            ),
-        ];
-        for (old, new) in cases {
-            assert!(!loosens("src/a.ts", old, new, false), "{old} -> {new}");
-        }
-        assert!(!loosens(
-            "src/a.ts",
-            "if session.user_id is none:",
-            "if session.user_id is none:\n  log()",
-            true
-        ));
-    }
-
-    #[test]
-    fn lists_of_settings_are_compared() {
-        let admins = "admins = [\"ann\"]";
-        let more = "admins = [\"ann\", \"kim\"]";
-        assert!(loosens("infra/a.tfvars", admins, more, false));
-        assert!(!loosens(
-            "infra/a.tfvars",
-            "zones = [\"a\"]",
-            "zones = [\"a\", \"b\"]",
-            false
-        ));
-        let one = "- ann@acme.dev";
-        assert!(loosens(
-            "conf/admins.yaml",
-            one,
-            "- ann@acme.dev\n- kim@other.dev",
-            false
-        ));
-        assert!(!loosens(
-            "conf/people.yaml",
-            one,
-            "- ann@acme.dev\n- kim@other.dev",
-            false
-        ));
-        assert!(loosens(".gitignore", "dist\n.env\n", "dist\n", false));
-        assert!(!loosens(
-            ".gitignore",
-            "dist\n.env\n",
-            "dist\n.env*\n",
-            false
-        ));
-        let show = "envprefix: ['vite_', 'db_'],";
-        assert!(loosens("vite.config.ts", "plugins: [],", show, false));
-        assert!(!loosens(
-            "vite.config.ts",
-            "plugins: [],",
-            "envprefix: ['vite_'],",
-            false
-        ));
-    }
 }
