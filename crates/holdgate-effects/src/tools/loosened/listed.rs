@@ -36,7 +36,7 @@ pub(super) fn unhides(path: &str, gone: &[&str], new: &str) -> bool {
 
 /// Somebody joins those who may do everything: one more name in their list.
 pub(super) fn admits(path: &str, old: &str, gone: &[&str], come: &[&str]) -> bool {
-    let mighty = ["admin", "owners", "superuser", "maintainers"];
+    let mighty = ["admin", "owners", "superuser"];
     let ends = [
         ".tf", ".tfvars", ".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf", ".env",
     ];
