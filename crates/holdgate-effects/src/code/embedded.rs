@@ -10,6 +10,7 @@ mod fragment;
 mod lines;
 mod manifest;
 mod parse;
+pub(super) mod playbook;
 mod tree;
 mod unfold;
 mod variables;

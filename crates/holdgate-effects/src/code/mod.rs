@@ -30,6 +30,7 @@ use crate::scene::{Fueled, STANDARD_INPUT, Scene};
 use crate::tag::Tag;
 use crate::value::{Origins, Value};
 
+pub(crate) use embedded::playbook::{filled, words_of};
 pub(crate) use shapes::{run as shapes, run_inline as shapes_inline};
 
 /// All variables of the environment at once.

@@ -395,7 +395,10 @@ fn manifest(scene: &mut Scene<'_>, run: Run<'_>, value: &Value) -> Fueled<Value>
     let Run { call, actor, .. } = run;
     let content = if matches!(value.text.as_str(), "-" | "/dev/stdin") {
         call.stdin.cloned().unwrap_or_default()
-    } else if value.text.trim_start().starts_with(['{', '[']) {
+    } else if value.text.trim_start().starts_with(['{', '['])
+        || value.text.contains('\n')
+        || value.text.contains(": ")
+    {
         value.clone()
     } else if value.text.contains("://") {
         scene.fetch(actor, value)?

@@ -5,12 +5,14 @@ use super::role::Role;
 use super::spec::Style;
 use super::special;
 use super::units::Run;
+use crate::code::{filled, words_of};
 use crate::effect::{Actor, Kind};
 use crate::json::{Json, LoneSurrogates};
 use crate::language::{programs, variables};
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
+use std::collections::HashMap;
 
 /// Keys that one argument may set.
 const MAX_KEYS: usize = 64;
@@ -42,6 +44,13 @@ pub(super) fn ansible(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
             words.push(arguments.clone());
         } else {
             words.extend(pairs(arguments));
+        }
+        for word in &mut words {
+            if word.text.contains("{{") {
+                let value = filled(scene, &word.text, &HashMap::new())?;
+                word.text.clone_from(&value.text);
+                word.taint(&value);
+            }
         }
     }
     for (_, usual) in USUAL.iter().filter(|(named, _)| *named == module) {
@@ -75,29 +84,8 @@ fn pairs(text: &Value) -> Vec<Value> {
         };
         return fields.iter().filter_map(pair).take(MAX_KEYS).collect();
     }
-    let words = quoted_words(&text.text);
+    let words = words_of(&text.text);
     words.into_iter().map(|word| text.map(word)).collect()
-}
-
-/// The words of a text; quotes hold one together, and are no part of it.
-fn quoted_words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut quote = None;
-    for char in text.chars() {
-        match quote {
-            Some(open) if char == open => quote = None,
-            None if matches!(char, '"' | '\'') => quote = Some(char),
-            None if char.is_whitespace() => words.push(std::mem::take(&mut word)),
-            Some(_) | None => word.push(char),
-        }
-        if words.len() >= MAX_KEYS {
-            break;
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 /// `npm config set key=value`, `yarn config set key value`, `gem sources --add address`: some settings
@@ -166,11 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_hold_words_together() {
-        let read = |text: &str| quoted_words(text);
-        assert_eq!(read("a=1  b='x y' c"), ["a=1", "b=x y", "c"]);
-        assert_eq!(read("line=\"it's\" "), ["line=it's"]);
-        assert_eq!(read(""), [""; 0]);
+    fn pairs_of_json_are_words() {
         let json = Value::known("{\"path\": \"/x\", \"n\": 1}");
         let pairs: Vec<String> = pairs(&json).into_iter().map(|p| p.text).collect();
         assert_eq!(pairs, ["path=/x"]);

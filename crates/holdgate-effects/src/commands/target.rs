@@ -260,7 +260,10 @@ fn unknown_names<'s>(
     scene: &'s Scene<'_>,
     call: &Call<'_>,
 ) -> impl Iterator<Item = &'s str> + Clone {
-    let unknown = call.words.iter().any(|w| w.text.contains(HOLE));
+    let hole = |value: &Value| value.text.contains(HOLE);
+    // `DATABASE_URL=$PROD_URL prisma migrate deploy`
+    let mut variables = VARIABLES.iter().filter_map(|name| scene.variable(name));
+    let unknown = call.words.iter().any(hole) || variables.any(|v| v.iter().any(hole));
     let names = scene.command.split('$').skip(1).take(16);
     names.filter(move |_| unknown).map(|rest| {
         let rest = rest.trim_start_matches('{');

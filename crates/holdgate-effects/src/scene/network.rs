@@ -69,6 +69,24 @@ fn carries_payload(url: &str) -> bool {
     long.any(|part| encoded_text(part).is_some_and(|text| text.len() >= MIN_PAYLOAD / 2))
 }
 
+/// Whether an address carries who several people are, or what is private to somebody.
+fn carries_people(url: &str) -> bool {
+    let Some((_, query)) = url.split_once('?') else {
+        return false;
+    };
+    let query = decode::percent(query);
+    let is_mail = |word: &&str| {
+        let (name, host) = word.split_once('@').unwrap_or_default();
+        let plain = |c: char| c.is_alphanumeric() || "._%+-".contains(c);
+        !name.is_empty() && host.contains('.') && word.chars().all(|c| c == '@' || plain(c))
+    };
+    let words = query.split(['&', '=', '+', ' ', ',', ';', '|', '\n']);
+    let mut mails: Vec<&str> = words.filter(is_mail).take(MAX_WORDS).collect();
+    mails.sort_unstable();
+    mails.dedup();
+    mails.len() > 1 || secret::is_private(&query)
+}
+
 impl Scene<'_> {
     /// Something is asked of a host. What the URL itself carries is data that leaves.
     pub(crate) fn fetch(&mut self, actor: &Actor, url: &Value) -> Fueled<Value> {
@@ -106,6 +124,10 @@ impl Scene<'_> {
         }
         if !self.written && self.know.hosts.is_unheard_of(&host) && carries_payload(&url.text) {
             let effect = actor.does(Kind::Send).tagged(Tag::Payload);
+            self.emit(effect.with(host.clone()).about(&url.text).of(url))?;
+        }
+        if !self.written && self.know.hosts.is_unheard_of(&host) && carries_people(&url.text) {
+            let effect = actor.does(Kind::Send).tagged(Tag::Personal);
             self.emit(effect.with(host.clone()).about(&url.text).of(url))?;
         }
         self.emit(actor.does(Kind::Fetch).with(host).about(&url.text))?;

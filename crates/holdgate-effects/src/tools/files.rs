@@ -5,7 +5,7 @@ use super::code::shell_lines;
 use super::edit::{self, Replacement};
 use super::fields::{Call, Fields, list_of_words};
 use super::run::enter_folder;
-use super::unchecked;
+use super::{unchecked, untested};
 use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::json::Json;
@@ -156,6 +156,12 @@ fn change(
         if !edits.is_empty() && unchecked::takes_check_out(&path.text, edits) {
             let door = actor.does(Kind::Elevate).tagged(Tag::BackDoor);
             scene.emit(door.tagged(Tag::Written).about(&path.text))?;
+        }
+        scene.fuel.spend_on(content.len())?;
+        if untested::passes_unseen(&path.text, &edit::replaced(edits), &content) {
+            let off = Actor::new("access", &path.text).does(Kind::Remote);
+            let off = off.tagged(Tag::SecurityOff).tagged(Tag::Written);
+            scene.emit(off.about(&path.text))?;
         }
         if deletes && content.is_empty() {
             scene.delete(actor, path)?;

@@ -3,6 +3,7 @@
 use super::fields::{Call, Leaf, leaves, path_readings};
 use super::strings::looks_like_path;
 use super::{Role, Roles};
+use crate::effect::Kind;
 use crate::path::PathClass;
 use crate::scene::{Fueled, Scene, hides_secret};
 use crate::tag::Tag;
@@ -17,8 +18,14 @@ pub(super) fn message(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     let mut data = Value::default();
     let mut receivers: Vec<Value> = Vec::new();
     let mut personal = false;
+    let (mut copied, mut known) = (Vec::new(), Vec::new());
     for leaf in leaves(scene, call.input)? {
         if let Some(receiver) = receiver(&leaf) {
+            if leaf.key.eq_ignore_ascii_case("bcc") {
+                copied.push(receiver.clone());
+            } else if copied.len() + receivers.len() < MAX_RECEIVERS {
+                known.push(receiver.clone());
+            }
             if receivers.len() < MAX_RECEIVERS && !receivers.contains(&receiver) {
                 receivers.push(receiver);
             }
@@ -54,6 +61,13 @@ pub(super) fn message(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
     }
     if receivers.is_empty() {
         receivers.push(Value::default());
+    }
+    // Nobody else who gets the mail sees who reads it, too.
+    if let Some(hidden) = copied.iter().find(|copy| !known.contains(copy))
+        && !known.is_empty()
+    {
+        let effect = call.actor.does(Kind::Remote).tagged(Tag::User);
+        scene.emit(effect.about(&hidden.text))?;
     }
     for receiver in &receivers {
         scene.send(&actor, receiver, &data)?;

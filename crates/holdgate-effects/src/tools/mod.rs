@@ -4,14 +4,18 @@
 //! `strings.rs` reads what is left.
 
 mod act;
+mod blanks;
 mod code;
 mod edit;
 mod fields;
 mod files;
 mod gives;
+mod joins;
 mod leads;
+mod loosened;
 mod message;
 mod name;
+mod pays;
 mod run;
 mod service;
 mod shape;
@@ -20,6 +24,7 @@ mod switches;
 mod told;
 mod typed;
 mod unchecked;
+mod untested;
 
 use crate::knowledge::tools::{Role, Roles, ToolKind, ToolTable, Verb};
 

@@ -85,7 +85,7 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             tags.push(*tag);
         }
     }
-    if spends(name, &keys) && !tags.contains(&Tag::Payment) {
+    if super::pays::spends(name, &keys) && !tags.contains(&Tag::Payment) {
         tags.push(Tag::Payment);
     }
     let creates = said.iter().any(|word| word == "create");
@@ -113,6 +113,15 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
     }
     if super::switches::protects_less(call.input) && !creates {
         tags.push(Tag::SecurityOff);
+    }
+    if !name.server.is_empty() {
+        let all = leaves(scene, call.input)?;
+        if super::joins::joins(name, &keys, &all) && !tags.contains(&Tag::User) {
+            tags.push(Tag::User);
+        }
+        if super::blanks::blanks(name, call.input) && !tags.contains(&Tag::Delete) {
+            tags.push(Tag::Delete);
+        }
     }
     for tag in super::gives::tags(scene, call, name)? {
         if !tags.contains(&tag) {
@@ -157,50 +166,6 @@ fn keys(input: &Json<'_>) -> Vec<String> {
     let mut found = Vec::new();
     gather(input, 4, &mut found);
     found
-}
-
-/// Whether something is paid for, or more of it is taken.
-fn spends(name: &Name, keys: &[String]) -> bool {
-    const PAYS: [&str; 5] = ["pay", "buy", "purchase", "donate", "spend"];
-    const BOUGHT: [&str; 14] = [
-        "invoice",
-        "bill",
-        "money",
-        "subscription",
-        "cart",
-        "basket",
-        "plan",
-        "seats",
-        "credits",
-        "license",
-        "domain",
-        "shares",
-        "stock",
-        "order",
-    ];
-    const TAKES: [&str; 10] = [
-        "update",
-        "upgrade",
-        "change",
-        "modify",
-        "set",
-        "create",
-        "start",
-        "renew",
-        "subscribe",
-        "checkout",
-    ];
-    const KEPT: [&str; 5] = ["subscription", "subscriptions", "cart", "checkout", "plan"];
-    const AMOUNTS: [&str; 5] = ["price", "amount", "quantity", "seats", "currency"];
-    let own = |words: &[&str]| name.own.iter().any(|word| words.contains(&word.as_str()));
-    let measured = keys.iter().any(|key| AMOUNTS.contains(&key.as_str()));
-    let ends = [name.own.first(), name.own.last()];
-    let pays = ends
-        .iter()
-        .flatten()
-        .any(|word| PAYS.contains(&word.as_str()));
-    pays && (name.own.len() == 1 || own(&BOUGHT) || measured)
-        || own(&TAKES) && own(&KEPT) && measured
 }
 
 /// A store of secrets shows one.

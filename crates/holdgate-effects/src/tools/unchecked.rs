@@ -143,6 +143,7 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
                 || guessable(&old, &new)
                 || unprotects(&old, &new)
                 || loosens(&old, &new) && !develops()
+                || super::loosened::loosens(&path, &old, &new, named)
                 || named && has(&hunk.old, &CHECKS) && has(&new, &TAKES) && !has(&new, &OTHERS)
         }
         Replacement::Text { .. } | Replacement::Below(..) => false,
@@ -150,7 +151,7 @@ pub(super) fn takes_check_out(path: &str, edits: &[Replacement]) -> bool {
 }
 
 /// The lines of code that are no comments.
-fn live(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn live(text: &str) -> impl Iterator<Item = &str> {
     let comments = ["//", "#", "--", "/*", "*", "<!--"];
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.filter(move |line| !comments.iter().any(|mark| line.starts_with(mark)))

@@ -3,6 +3,7 @@
 
 mod kept;
 mod network;
+mod stopped;
 
 use super::Reader;
 use crate::effect::{Actor, Kind};
@@ -117,6 +118,7 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
             };
             statement(node, found);
             cluster(node, found);
+            stopped::object(node, found);
             kept::data(members, found);
             kept::expiring(node, at, found);
             if !at.outgoing {
@@ -148,8 +150,11 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
                 grants(&document, At { depth, ..at }, found);
             }
         }
-        // A patch of a role: `patch: |`.
-        Json::String(text) if text.len() < MAX_DOCUMENT && text.contains("roleRef") => {
+        // A patch of a role: `patch: |`; a map of accounts: `mapUsers: |`.
+        Json::String(text)
+            if text.len() < MAX_DOCUMENT
+                && (text.contains("roleRef") || text.contains("system:masters")) =>
+        {
             let depth = at.depth + 1;
             for document in super::parse::yaml(text).documents {
                 grants(&document, At { depth, ..at }, found);
@@ -317,6 +322,11 @@ fn setting(name: &str, value: &Json<'_>, at: At<'_>, found: &mut Found) {
     let owner = plain == "roledefinitionname" && is(&["Owner"]);
     if role && (owner || values.iter().any(almighty)) {
         found.push((Tag::Elevate, format!("{name} = {}", values.join(", "))));
+    }
+    let joins = ["membership", "collaborator", "member", "team"];
+    let of_people = joins.iter().any(|word| at.resource.contains(word));
+    if of_people && matches!(plain.as_str(), "role" | "permission") && is(&["admin", "owner"]) {
+        found.push((Tag::Elevate, format!("{}: {name} = admin", at.resource)));
     }
     if at.resource.is_empty() || !off {
         return;

@@ -44,6 +44,9 @@ impl Reader<'_, '_, '_> {
         self.manifest(tree)?;
         self.access(tree)?;
         self.workflow(tree)?;
+        if format == Format::Yaml {
+            self.playbook(tree)?;
+        }
         if let (Format::Json, Json::Object(members)) = (format, tree) {
             self.programs(members)?;
         }
