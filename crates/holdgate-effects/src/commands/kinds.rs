@@ -49,7 +49,28 @@ fn prints_secrets(run: Run<'_>) -> bool {
     if OTHERS.contains(&sub) || settled || !texts().any(is_secret) {
         return false;
     }
-    sub == "extract" || texts().any(is_template) || form(words).is_some_and(|f| !NAMES.contains(&f))
+    sub == "extract"
+        || texts().any(is_template)
+        || form(words).is_some_and(|form| !shows_names(form))
+}
+
+/// `custom-columns=NAME:.metadata.name,TYPE:.type`: what a secret is called, and nothing of it.
+pub(super) fn shows_names(form: &str) -> bool {
+    const SHOWN: [&str; 5] = [
+        ".metadata.name",
+        ".metadata.namespace",
+        ".metadata.creationTimestamp",
+        ".type",
+        ".kind",
+    ];
+    let columns = form.strip_prefix("custom-columns=");
+    NAMES.contains(&form)
+        || columns.is_some_and(|columns| {
+            let mut paths = columns
+                .split(',')
+                .map(|c| c.split_once(':').map(|(_, path)| path));
+            paths.all(|path| path.is_some_and(|path| SHOWN.contains(&path)))
+        })
 }
 
 fn is_template(word: &str) -> bool {

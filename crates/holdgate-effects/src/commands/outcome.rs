@@ -107,7 +107,7 @@ fn made_of(input: &Value, output: Option<Value>) -> Value {
 /// `-o name`, `-o wide`: which secrets there are, and nothing of what they hold.
 fn shows_names(parsed: &Parsed) -> bool {
     let form = parsed.value_of(&["-o", "--output"]);
-    form.is_some_and(|form| matches!(form.text.as_str(), "name" | "wide"))
+    form.is_some_and(|form| super::kinds::shows_names(&form.text))
 }
 
 /// Sends what has gathered to where it goes, and asks the rest of the addresses. Returns what comes.

@@ -5,6 +5,7 @@
 
 mod act;
 mod blanks;
+mod clicks;
 mod code;
 mod edit;
 mod fields;

@@ -38,6 +38,12 @@ const READY: [&str; 24] = [
     "offerid", "trade", "tradeid", "payment", "paymentid", "paymentintent", "paymentintentid", "invoice", "invoiceid",
     "checkoutid", "reservationid", "itineraryid", "fareid",
 ];
+/// Words that change where money goes, and that.
+const CHANGES: [&str; 6] = ["update", "set", "change", "add", "create", "replace"];
+#[rustfmt::skip]
+const PAID_TO: [&str; 7] = [
+    "externalaccount", "bankaccount", "payoutaccount", "payoutdestination", "routingnumber", "accountnumber", "iban",
+];
 /// Servers on which a checkout is one of goods.
 #[rustfmt::skip]
 const SHOPS: [&str; 12] = [
@@ -84,6 +90,7 @@ pub(super) fn spends(name: &Name, keys: &[String]) -> bool {
         .iter()
         .any(|word| SHOPS.contains(&word.as_str()));
     own(&MOVES) && keyed(&MONEY)
+        || own(&CHANGES) && keyed(&PAID_TO)
         || at_end(&SETTLES) && (keyed(&READY) || own(&READY))
         || at_end(&["checkout"]) && sold
         || keyed(&TRADED) && keyed(&SIZES) && keyed(&["side"])
@@ -109,6 +116,12 @@ mod tests {
         assert!(spends("broker", "submit", "symbol side qty"));
         assert!(spends("trips", "confirm", "quoteid"));
         assert!(spends("stripe", "finalize invoice", "invoice"));
+        assert!(spends(
+            "stripe",
+            "update account",
+            "account externalaccount"
+        ));
+        assert!(!spends("stripe", "update account", "account email"));
         assert!(!spends("git", "checkout", "branch"));
         assert!(!spends("bank", "get transfer", "amount"));
         assert!(!spends("bank", "draft transfer", "amount to"));

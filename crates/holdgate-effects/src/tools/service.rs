@@ -79,7 +79,8 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
         let found = said.iter().any(|word| {
             let bulk = BULK.contains(&word.as_str());
             let placed = anywhere || bulk || ends(word);
-            change.things.contains(word) && word != verb && placed && !(filtered && bulk)
+            let sorts = word == "filter" && only_sorts(call.input);
+            change.things.contains(word) && word != verb && placed && !(filtered && bulk) && !sorts
         });
         if found || keys.iter().any(|key| change.keys.contains(key)) {
             tags.push(*tag);
@@ -87,6 +88,9 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
     }
     if super::pays::spends(name, &keys) && !tags.contains(&Tag::Payment) {
         tags.push(Tag::Payment);
+    }
+    if let Some(tag) = super::clicks::tag(name, call.input).filter(|tag| !tags.contains(tag)) {
+        tags.push(tag);
     }
     let creates = said.iter().any(|word| word == "create");
     let told = call.input.get("private") == Some(&Json::Bool(false))
@@ -166,6 +170,15 @@ fn keys(input: &Json<'_>) -> Vec<String> {
     let mut found = Vec::new();
     gather(input, 4, &mut found);
     found
+}
+
+/// Whether a filter of mails only puts them in order: it takes none out of sight, and sends none on.
+fn only_sorts(input: &Json<'_>) -> bool {
+    let text = input.text().to_ascii_lowercase();
+    let hides = [
+        "forward", "redirect", "trash", "delete", "inbox", "unread", "archive", "spam", "skip",
+    ];
+    text.contains("label") && !hides.iter().any(|word| text.contains(word))
 }
 
 /// A store of secrets shows one.

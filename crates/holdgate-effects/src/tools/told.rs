@@ -50,6 +50,18 @@ const OUTWARD: [&str; 9] = [
 
 static ANY_OUTWARD: LazyLock<AnyWord> = LazyLock::new(|| AnyWord::in_any_case(OUTWARD));
 
+/// Words of what asks before something is done.
+static ANY_GUARD: LazyLock<AnyWord> = LazyLock::new(|| {
+    AnyWord::in_any_case([
+        "pretooluse",
+        "hook",
+        "holdgate",
+        "bypasspermissions",
+        "--dangerously",
+        "--yolo",
+    ])
+});
+
 /// What the texts of a call order is taken as done, tagged `ordered`.
 pub(super) fn orders(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled {
     scene.marks.push(Tag::Ordered);
@@ -87,7 +99,49 @@ fn read_one(scene: &mut Scene<'_>, call: &Call<'_>, text: &str, left: &mut usize
         *left = fewer;
         scene.touches(&call.actor, &Value::known(span))?;
     }
+    loosens_guard(scene, call, text)?;
     secrets_away(scene, call, text)
+}
+
+/// `Remove the hooks from ~/.claude/settings.json`, `set defaultMode to bypassPermissions`: another agent is to work
+/// without anybody who asks.
+fn loosens_guard(scene: &mut Scene<'_>, call: &Call<'_>, text: &str) -> Fueled {
+    const OFF: [&str; 7] = [
+        "remove",
+        "delete",
+        "disable",
+        "turn off",
+        "strip",
+        "bypass",
+        "switch off",
+    ];
+    const GUARDS: [&str; 5] = [
+        "pretooluse",
+        "permission hook",
+        "hooks from",
+        "guard hook",
+        "holdgate",
+    ];
+    const MODES: [&str; 4] = [
+        "bypasspermissions",
+        "--dangerously-skip-permissions",
+        "--dangerously-bypass-approvals",
+        "--yolo",
+    ];
+    if !ANY_GUARD.is_in(text) {
+        return Ok(());
+    }
+    let sentences = text.split(['\n', ';']).flat_map(|line| line.split(". "));
+    for sentence in sentences.take(MAX_SENTENCES) {
+        let lower = sentence.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let on = ["set ", "use ", "with ", "run ", "add ", "enable "];
+        if !says(&DENIALS) && (says(&OFF) && says(&GUARDS) || says(&on) && says(&MODES)) {
+            let effect = call.actor.does(Kind::System).tagged(Tag::AgentConfig);
+            return scene.emit(effect.about(sentence.trim()));
+        }
+    }
+    Ok(())
 }
 
 /// The commands that a text says to run: in backticks, on a line of their own, after `run`.

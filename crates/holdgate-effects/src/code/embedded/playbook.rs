@@ -3,7 +3,7 @@
 //! another task has read.
 
 use super::Reader;
-use crate::effect::{Actor, Kind};
+use crate::effect::{Actor, Effect, Kind};
 use crate::json::Json;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -41,6 +41,7 @@ impl Reader<'_, '_, '_> {
                     .emit(Actor::new("ansible", "become").does(Kind::Elevate))?;
             }
             let outer = self.scene.marks.clone();
+            let before = self.scene.effects.len();
             if !local {
                 self.scene.marks.push(Tag::Remote);
             }
@@ -50,6 +51,9 @@ impl Reader<'_, '_, '_> {
                 }
             }
             self.scene.marks = outer;
+            if !local && self.scene.written {
+                forget_administration(self.scene, before);
+            }
         }
         Ok(())
     }
@@ -236,6 +240,35 @@ impl Reader<'_, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Leaves out what a playbook is for: packages, services, users and files of the servers that it looks after. Files
+/// that say who may enter or rule a server are not among these.
+fn forget_administration(scene: &mut Scene<'_>, before: usize) {
+    const RULING: [&str; 7] = [
+        "sudoers",
+        "authorized_keys",
+        "/.ssh/",
+        "/etc/shadow",
+        "/etc/passwd",
+        "/etc/pam.d",
+        "ld.so.preload",
+    ];
+    let is_ordinary = |effect: &Effect| match effect.kind {
+        Kind::Run | Kind::Install | Kind::Service | Kind::Fetch | Kind::System | Kind::Persist => {
+            true
+        }
+        Kind::Write => {
+            let path = effect.path.as_ref().map_or("", |path| path.text.as_str());
+            !RULING.iter().any(|word| path.contains(word))
+        }
+        _ => false,
+    };
+    let later = scene.effects.split_off(before.min(scene.effects.len()));
+    let kept = later
+        .into_iter()
+        .filter(|effect| !effect.is(Tag::Remote) || !is_ordinary(effect));
+    scene.effects.extend(kept);
 }
 
 /// Before a glob of files that were found, among the sources of a value.
