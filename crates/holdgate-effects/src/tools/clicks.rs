@@ -41,7 +41,7 @@ pub(super) fn tag(name: &Name, input: &Json<'_>) -> Option<Tag> {
         .collect();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let joined = format!(" {} ", words.join(" "));
-    let pays = |phrase: &&str| joined.contains(&format!(" {phrase} "));
+    let pays = |phrase: &str| joined.contains(&format!(" {phrase} "));
     // `Cancel`, and tabs that only lead to the button.
     if has(&["cancel", "back", "tab", "link", "menu"]) {
         None
@@ -49,7 +49,7 @@ pub(super) fn tag(name: &Name, input: &Json<'_>) -> Option<Tag> {
         Some(Tag::Delete)
     } else {
         PAYS.iter()
-            .any(|phrase| pays(&phrase))
+            .any(|phrase| pays(phrase))
             .then_some(Tag::Payment)
     }
 }

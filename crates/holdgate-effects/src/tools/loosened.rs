@@ -333,13 +333,13 @@ fn everybodys_rows(gone: &[&str], come: &[&str]) -> bool {
             && (has(line, &ANY)
                 || has(line, &[".not(", "isnull"]) && has(line, &["nil", "null", "none"]))
     });
-    dropped && !come.iter().any(|line| asks(line)) || widened
+    dropped && !come.iter().any(asks) || widened
 }
 
 /// A list of origins becomes whichever one asks.
 fn reflects(gone: &[&str], come: &[&str]) -> bool {
     let listed = |line: &&str| line.contains("origin") && has(line, &["http", "allow", "["]);
-    if !gone.iter().any(|line| listed(line)) {
+    if !gone.iter().any(listed) {
         return false;
     }
     come.iter().any(|line| {

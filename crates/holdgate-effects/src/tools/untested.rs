@@ -137,7 +137,9 @@ fn for_documents(path: &str, old: &str, new: &str) -> bool {
     let mut globs = rest.split(marks).filter(|part| part.len() > 1).peekable();
     globs.peek().is_some()
         && globs.all(|glob| {
-            glob.starts_with("doc") || glob.ends_with(".md") || glob.starts_with("readme")
+            glob.starts_with("doc")
+                || glob.rsplit('.').next() == Some("md")
+                || glob.starts_with("readme")
         })
 }
 

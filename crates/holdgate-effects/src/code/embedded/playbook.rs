@@ -254,15 +254,18 @@ fn forget_administration(scene: &mut Scene<'_>, before: usize) {
         "/etc/pam.d",
         "ld.so.preload",
     ];
-    let is_ordinary = |effect: &Effect| match effect.kind {
-        Kind::Run | Kind::Install | Kind::Service | Kind::Fetch | Kind::System | Kind::Persist => {
-            true
-        }
-        Kind::Write => {
-            let path = effect.path.as_ref().map_or("", |path| path.text.as_str());
-            !RULING.iter().any(|word| path.contains(word))
-        }
-        _ => false,
+    let managed = [
+        Kind::Run,
+        Kind::Install,
+        Kind::Service,
+        Kind::Fetch,
+        Kind::System,
+        Kind::Persist,
+    ];
+    let is_ordinary = |effect: &Effect| {
+        let path = effect.path.as_ref().map_or("", |path| path.text.as_str());
+        let rules = RULING.iter().any(|word| path.contains(word));
+        managed.contains(&effect.kind) || effect.kind == Kind::Write && !rules
     };
     let later = scene.effects.split_off(before.min(scene.effects.len()));
     let kept = later

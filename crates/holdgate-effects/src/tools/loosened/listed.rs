@@ -28,7 +28,9 @@ pub(super) fn unhides(path: &str, gone: &[&str], new: &str) -> bool {
     path.ends_with("ignore")
         && gone.iter().any(|line| {
             let name = line.trim_start_matches(['/', '*']).trim_start_matches('/');
-            let kept = name.starts_with(".env") || name.ends_with(".pem") || name == ".key";
+            let kept = name.starts_with(".env")
+                || name.rsplit('.').next() == Some("pem")
+                || name == ".key";
             kept && !line.starts_with('!')
         })
         && !has(new, &[".env", ".pem", "*.key"])
