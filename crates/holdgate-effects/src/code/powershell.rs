@@ -5,6 +5,7 @@ mod commands;
 use crate::decode;
 use crate::effect::{Actor, Kind};
 use crate::scene::{Fueled, Scene};
+use crate::tag::Tag;
 use crate::text::words::AnyWord;
 use crate::value::{HOLE_STR, Origins, Value};
 use std::collections::HashMap;
@@ -26,11 +27,41 @@ pub(super) fn run(scene: &mut Scene<'_>, code: &Value) -> Fueled<Value> {
         runs_received: false,
         item: Value::unknown(Origins::UNKNOWN),
     };
+    reader.hidden_names()?;
     for statement in statements(&code.text) {
         reader.statement(statement)?;
     }
     reader.finish()?;
     Ok(Value::default())
+}
+
+impl Reader<'_, '_, '_> {
+    /// Names that matter even if they are put together: the scanner in memory, and what starts programs on events.
+    fn hidden_names(&mut self) -> Fueled {
+        let joins = ['\'', '"', '+', ' ', '`', '(', ')'];
+        let mut text = self.code.text.replace(joins, "");
+        text.make_ascii_lowercase();
+        let has = |names: &[&str]| names.iter().any(|name| text.contains(name));
+        let kind = if has(&["amsiutils", "amsiinitfailed", "amsiscanbuffer"]) {
+            Kind::System
+        } else if has(&[
+            "commandlineeventconsumer",
+            "activescripteventconsumer",
+            "register-wmievent",
+        ]) {
+            Kind::Persist
+        } else {
+            return Ok(());
+        };
+        let actor = Actor::new("powershell", &crate::json::shorten(&self.code.text, 200));
+        let effect = actor.does(kind);
+        let effect = if kind == Kind::System {
+            effect.tagged(Tag::SecurityOff)
+        } else {
+            effect
+        };
+        self.scene.emit(effect)
+    }
 }
 
 /// Short names of cmdlets that are no programs elsewhere.

@@ -115,8 +115,13 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             tags.push(Tag::SecurityOff);
         }
     }
-    if super::switches::protects_less(call.input) && !creates {
+    if super::switches::protects_less(call.input) && !creates
+        || super::switches::lets_past(call.input)
+    {
         tags.push(Tag::SecurityOff);
+    }
+    if opens_network(call.input, &said) && !tags.contains(&Tag::Publish) {
+        tags.push(Tag::Publish);
     }
     if !name.server.is_empty() {
         let all = leaves(scene, call.input)?;
@@ -132,11 +137,49 @@ pub(super) fn change(scene: &mut Scene<'_>, call: &Call<'_>, name: &Name) -> Fue
             tags.push(tag);
         }
     }
+    let live = tags.contains(&Tag::Delete) && names_production(scene, call)?;
     for tag in tags {
         let about = shorten(&call.input.text(), 200);
-        scene.emit(call.actor.does(Kind::Remote).tagged(tag).about(&about))?;
+        let mut effect = call.actor.does(Kind::Remote).tagged(tag).about(&about);
+        if live && tag == Tag::Delete {
+            effect = effect.tagged(Tag::Prod);
+        }
+        scene.emit(effect)?;
     }
     Ok(())
+}
+
+/// Whether a rule of a firewall lets every address in, to more than pages.
+fn opens_network(input: &Json<'_>, said: &[String]) -> bool {
+    let named = [
+        "firewall",
+        "ingress",
+        "security",
+        "securitygroup",
+        "sg",
+        "rule",
+        "rules",
+        "network",
+    ];
+    let text = input.text();
+    let open = ["\"0.0.0.0/0\"", "\"::/0\""]
+        .iter()
+        .any(|all| text.contains(all));
+    let numbers = || text.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    let pages = numbers().any(|word| matches!(word, "80" | "443" | "http" | "https"));
+    let out = text.contains("EGRESS") || text.contains("egress");
+    open && !pages && !out && said.iter().any(|word| named.contains(&word.as_str()))
+}
+
+/// Whether what a call is about has a name of production: `shop-prod-uploads`.
+fn names_production(scene: &mut Scene<'_>, call: &Call<'_>) -> Fueled<bool> {
+    const MAX_NAME: usize = 80;
+    let hosts = &scene.know.hosts.targets;
+    let is_name = |text: &str| text.len() <= MAX_NAME && !text.contains(' ');
+    let all = leaves(scene, call.input)?;
+    Ok(all
+        .iter()
+        .any(|leaf| is_name(leaf.text) && hosts.is_production(leaf.text)))
 }
 
 /// Names of arguments that are looked at.

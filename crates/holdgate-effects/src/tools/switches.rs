@@ -32,6 +32,39 @@ pub(super) fn protects_less(input: &Json<'_>) -> bool {
     switched_off(input, false, false, MAX_DEPTH)
 }
 
+/// Whether a switch that lets others past a protection is turned on: `bypass_required_reviews`, secrets for forks.
+pub(super) fn lets_past(input: &Json<'_>) -> bool {
+    switched_on(input, MAX_DEPTH)
+}
+
+fn switched_on(node: &Json<'_>, depth: u32) -> bool {
+    if depth == 0 {
+        return false;
+    }
+    match node {
+        Json::Object(members) => members.iter().any(|(key, value)| {
+            let words = words(key);
+            let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+            let past = has(&["bypass", "skip", "ignore"])
+                && has(&[
+                    "reviews",
+                    "review",
+                    "protection",
+                    "approvals",
+                    "approval",
+                    "rules",
+                ]);
+            let forks = has(&["fork", "forks"]) && has(&["secret", "secrets"]);
+            *value == Json::Bool(true) && (past || forks) || switched_on(value, depth - 1)
+        }),
+        Json::Array(items) => items
+            .iter()
+            .take(MAX_ITEMS)
+            .any(|item| switched_on(item, depth - 1)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
 fn switched_off(node: &Json<'_>, guarded: bool, listed: bool, depth: u32) -> bool {
     if depth == 0 {
         return false;

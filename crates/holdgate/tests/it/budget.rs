@@ -167,7 +167,9 @@ async fn streams_that_hold_much_are_refused_at_the_budget() {
         );
     }
     let (_, most) = guarded.proxy.memory();
-    assert!((BUDGET / 2..=BUDGET).contains(&most), "{most}");
+    // What a session takes is counted also if there is no room for it.
+    let sessions = 64 << 10;
+    assert!((BUDGET / 2..=BUDGET + sessions).contains(&most), "{most}");
     eventually("some have ended", || {
         streams.iter().any(tokio::task::JoinHandle::is_finished)
     })

@@ -32,6 +32,41 @@ pub(super) struct Yaml {
 
 /// Reads YAML. Mappings may have a key twice: readers differ about which one counts, so both do.
 pub(super) fn yaml(text: &str) -> Yaml {
+    let read = documents(text);
+    if read.whole || !text.contains("{{") {
+        return read;
+    }
+    // A template of YAML, such as Helm's: what it says whatever is filled in.
+    let mut filled = documents(&without_templates(text));
+    filled.whole = false;
+    if filled.documents.len() >= read.documents.len() {
+        filled
+    } else {
+        read
+    }
+}
+
+/// The text with holes for its templates, and without lines that are nothing but one.
+fn without_templates(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let bare = line.trim();
+        if bare.starts_with("{{") && bare.ends_with("}}") {
+            continue;
+        }
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("{{") {
+            out.push_str(before);
+            out.push_str(HOLE_STR);
+            rest = after.split_once("}}").map_or("", |(_, behind)| behind);
+        }
+        out.push_str(rest);
+        out.push('\n');
+    }
+    out
+}
+
+fn documents(text: &str) -> Yaml {
     let mut builder = Builder::default();
     let options = options! { emit_unresolved_aliases: true };
     for event in Parser::new_from_str_with_options(text, options) {
