@@ -83,6 +83,12 @@ fn starts_as_page(code: &str) -> bool {
     })
 }
 
+/// The part of PHP that is code if it all is a page, where that cannot be told.
+pub(super) fn code_of_page(code: &str) -> Option<&str> {
+    let at = code.find("<?").filter(|_| !starts_as_page(code))?;
+    code.get(at..)
+}
+
 struct Lexer<'a> {
     code: &'a str,
     bytes: &'a [u8],

@@ -40,7 +40,7 @@ use crate::code::Language;
 use crate::code::act::Network;
 use crate::code::functions::Functions;
 use crate::code::keyed::NameMap;
-use crate::code::lex::{Kind, Token, Tokens, tokens};
+use crate::code::lex::{Kind, Token, Tokens, code_of_page, tokens};
 use crate::code::thing::AbstractValue;
 use crate::effect::{Actor, Kind as EffectKind};
 use crate::scene::{Fueled, Scene};
@@ -99,6 +99,11 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
         return Ok(Value::default());
     };
     scene.fuel.spend_on(code.text.len())?;
+    if language == Language::Php
+        && let Some(inner) = code_of_page(&code.text)
+    {
+        scene.apart(|scene| run(scene, language, &code.map(inner)))?;
+    }
     let lexed = if language == Language::Other {
         Language::Compiled
     } else {

@@ -219,7 +219,18 @@ fn keys(input: &Json<'_>) -> Vec<String> {
 fn only_sorts(input: &Json<'_>) -> bool {
     let text = input.text().to_ascii_lowercase();
     let hides = [
-        "forward", "redirect", "trash", "delete", "inbox", "unread", "archive", "spam", "skip",
+        "forward",
+        "redirect",
+        "trash",
+        "delete",
+        "inbox",
+        "unread",
+        "archive",
+        "spam",
+        "skip",
+        "copy",
+        "send",
+        "recipient",
     ];
     text.contains("label") && !hides.iter().any(|word| text.contains(word))
 }

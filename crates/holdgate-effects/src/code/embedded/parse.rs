@@ -33,7 +33,9 @@ pub(super) struct Yaml {
 /// Reads YAML. Mappings may have a key twice: readers differ about which one counts, so both do.
 pub(super) fn yaml(text: &str) -> Yaml {
     let read = documents(text);
-    if read.whole || !text.contains("{{") {
+    // `${{ … }}` of pipelines stands in texts.
+    let is_template = |(at, _): (usize, &str)| !text.get(..at).unwrap_or("").ends_with('$');
+    if read.whole || !text.match_indices("{{").any(is_template) {
         return read;
     }
     // A template of YAML, such as Helm's: what it says whatever is filled in.
@@ -57,6 +59,11 @@ fn without_templates(text: &str) -> String {
         let mut rest = line;
         while let Some((before, after)) = rest.split_once("{{") {
             out.push_str(before);
+            if before.ends_with('$') {
+                out.push_str("{{");
+                rest = after;
+                continue;
+            }
             out.push_str(HOLE_STR);
             rest = after.split_once("}}").map_or("", |(_, behind)| behind);
         }
