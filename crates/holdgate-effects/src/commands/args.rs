@@ -160,7 +160,16 @@ fn sub_command(parsed: &Parsed, text: &str) -> Option<Arc<Spec>> {
     if !parsed.operands.is_empty() {
         return None;
     }
-    parsed.spec.sub.get(text).cloned()
+    // `npx rimraf@5`: a package by its version.
+    let named = || {
+        let (name, version) = text.rsplit_once('@')?;
+        let is_version = version
+            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '^' | '~'))
+            || matches!(version, "latest" | "next" | "beta");
+        is_version.then_some(name)
+    };
+    let subs = &parsed.spec.sub;
+    subs.get(text).or_else(|| subs.get(named()?)).cloned()
 }
 
 fn is_bundle(text: &str) -> bool {

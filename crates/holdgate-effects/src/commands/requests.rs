@@ -5,6 +5,7 @@ use super::cloud::compact;
 use super::handler::Handler;
 use super::units::Run;
 use crate::effect::Kind;
+use crate::host::HostClass;
 use crate::knowledge::tools::words;
 use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
@@ -78,7 +79,7 @@ pub(super) fn requests(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         return Ok(());
     };
     if is_curl && !scene.know.verbs.is_service(&address.text) {
-        return Ok(());
+        return deletes_there(scene, run, address);
     }
     let bytes: usize = given.iter().map(|word| word.text.len()).sum();
     scene.fuel.spend_on(4 * bytes)?;
@@ -105,6 +106,26 @@ pub(super) fn requests(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         scene.emit(effect.about(&Value::join(given, " ").text))?;
     }
     Ok(())
+}
+
+/// A request that deletes in production, or everything of a search index, at a service that no table knows.
+fn deletes_there(scene: &mut Scene<'_>, run: Run<'_>, address: &Value) -> Fueled {
+    let method = method(run);
+    if method == "GET" {
+        return Ok(());
+    }
+    let host = scene.know.hosts.host(address);
+    let path = address.text.split_once("://").map_or("", |(_, rest)| rest);
+    let path = path.split_once('/').map_or("", |(_, path)| path);
+    let path = path.split('?').next().unwrap_or("");
+    let all = matches!(path, "*" | "_all") || path.contains("_delete_by_query");
+    let deletes = method == "DELETE" || path.contains("_delete_by_query");
+    let local = host.class == HostClass::Loopback;
+    if !deletes || local || !all && !scene.know.hosts.targets.is_production(&host.name) {
+        return Ok(());
+    }
+    let effect = run.actor.does(Kind::Remote).tagged(Tag::Delete);
+    scene.emit(effect.about(&address.text))
 }
 
 /// What is asked: the first operand, or the value of an option.
