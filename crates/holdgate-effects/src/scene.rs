@@ -166,6 +166,8 @@ pub(crate) struct Scene<'a> {
     followed: Vec<(String, Language)>,
     /// Set while code is read that is only written to a file.
     pub(crate) written: bool,
+    /// The file whose content is read, if it is written to one.
+    pub(crate) script: Option<String>,
     /// Set while code of files is read that this call runs, at least in part.
     pub(crate) due: bool,
     /// Known files that the call has run without naming them.
@@ -248,6 +250,7 @@ impl<'a> Scene<'a> {
             followed,
             typed,
             written: false,
+            script: None,
             due: false,
             run: Vec::new(),
             marks: Vec::new(),
@@ -340,10 +343,12 @@ impl<'a> Scene<'a> {
         let variables = self.variables.clone();
         let cwd = self.cwd.clone();
         let written = self.written;
+        let script = self.script.clone();
         let result = run(self)?;
         self.variables = variables;
         self.cwd = cwd;
         self.written = written;
+        self.script = script;
         Ok(result)
     }
 }

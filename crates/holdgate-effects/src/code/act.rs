@@ -193,6 +193,7 @@ impl Reader<'_, '_, '_> {
                 Ok(AbstractValue::value(parent))
             }
             Role::Constant => Ok(named_constant(call)),
+            Role::OwnFile => Ok(AbstractValue::value(self.own_file())),
             Role::Decode => self.decodes(call),
             Role::Makes => self.makes(call),
             Role::Nothing | Role::Text => self.passes_on(call),

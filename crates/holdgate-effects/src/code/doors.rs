@@ -2,6 +2,7 @@
 //! is sent to somebody else, a word in the code opens the door. Their names tell, whatever the
 //! language (`doors.yaml`).
 
+mod aliases;
 mod homes;
 mod loads;
 pub(super) mod mask;
@@ -27,11 +28,15 @@ pub(super) fn run(scene: &mut Scene<'_>, language: Language, code: &Value) -> Fu
     // Each name of the table is looked for in each line.
     scene.fuel.spend_on(code.text.len() * 16)?;
     let text = masked(&code.text);
-    let doors = Doors::of(&scene.know.doors, &text);
+    let mut doors = Doors::of(&scene.know.doors, &text);
     let mut found = Vec::new();
+    if doors.brings_anything() {
+        doors.aliases = aliases::of(&scene.know.doors, &text.code);
+    }
     // Most files run nothing.
     if doors.brings_anything()
-        && (memchr::memchr2(b'`', b'$', text.code.as_bytes()).is_some()
+        && (!doors.aliases.is_empty()
+            || memchr::memchr2(b'`', b'$', text.code.as_bytes()).is_some()
             || doors.has_bare_calls()
             || doors.may_raise()
             || doors.table.acts_in(&text.code))
@@ -84,6 +89,8 @@ struct Doors<'t> {
     text: &'t Masked,
     /// The names that the file has.
     present: Present<'t>,
+    /// Other names that the file gives to functions that run a command, where requests are answered.
+    aliases: Vec<&'t str>,
 }
 
 impl<'t> Doors<'t> {
@@ -92,6 +99,7 @@ impl<'t> Doors<'t> {
             table,
             text,
             present: table.present(&text.clean),
+            aliases: Vec::new(),
         }
     }
 

@@ -11,6 +11,7 @@ mod lines;
 mod manifest;
 mod parse;
 pub(super) mod playbook;
+mod terraform;
 mod tree;
 mod unfold;
 mod variables;
@@ -72,6 +73,9 @@ impl Reader<'_, '_, '_> {
             return self.lines(text);
         }
         if let Some(tree) = parse::hcl(text) {
+            for request in terraform::requests(text) {
+                self.words(&request, None)?;
+            }
             return self.tree(&tree, Format::Hcl);
         }
         let first = text.trim_start().chars().next().unwrap_or(' ');

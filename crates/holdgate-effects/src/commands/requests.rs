@@ -92,13 +92,7 @@ pub(super) fn requests(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
     if tags.is_empty() && address.text.contains("graphql") {
         tags.extend(by_mutation(scene, given));
     }
-    let moves = |word: &Value| {
-        word.text
-            .replace(['"', '\'', ' '], "")
-            .contains("force=true")
-    };
-    let forced = |word: &Value| word.text.replace(['"', ' '], "").contains("force:true");
-    if address.text.contains("git/refs") && given.iter().any(|w| moves(w) || forced(w)) {
+    if address.text.contains("git/refs") && given.iter().any(is_forced) {
         tags.push(Tag::Rewrite);
     }
     for tag in tags {
@@ -106,6 +100,12 @@ pub(super) fn requests(scene: &mut Scene<'_>, run: Run<'_>) -> Fueled {
         scene.emit(effect.about(&Value::join(given, " ").text))?;
     }
     Ok(())
+}
+
+/// `force=true`, `"force": true`
+fn is_forced(word: &Value) -> bool {
+    let plain = word.text.replace(['"', '\'', ' '], "");
+    plain.contains("force=true") || plain.contains("force:true")
 }
 
 /// A request that deletes in production, or everything of a search index, at a service that no table knows.
@@ -194,6 +194,9 @@ fn by_mutation(scene: &Scene<'_>, given: &[Value]) -> Vec<Tag> {
     {
         if know.verbs.mutation_deletes(name) {
             tags.push(Tag::Delete);
+        }
+        if matches!(name, "updateRef" | "updateRefs") && given.iter().any(is_forced) {
+            tags.push(Tag::Rewrite);
         }
         let said = words(name);
         let pairs: Vec<String> = said.windows(2).map(<[String]>::concat).collect();

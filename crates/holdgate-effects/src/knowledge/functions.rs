@@ -78,6 +78,7 @@ worded! {
         Join = "join": "The arguments, joined to a path.",
         Resolve = "resolve": "The same, but each absolute one starts anew.",
         Parent = "parent": "The folder that A is in.",
+        OwnFile = "own-file": "The path of the file in which the code stands.",
         Constant = "constant": "A constant that stands in the table.",
         Decode = "decode": "A is decoded from what the table says.",
         Makes = "makes": "An object whose type stands in the table, for the path, URL or host A.",
@@ -97,6 +98,7 @@ impl Role {
                 | Role::Join
                 | Role::Resolve
                 | Role::Parent
+                | Role::OwnFile
                 | Role::Constant
                 | Role::Nothing
                 | Role::Text

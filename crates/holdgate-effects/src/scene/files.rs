@@ -246,7 +246,10 @@ impl Scene<'_> {
         if recipe || place.short.contains("/.github/") || name == ".gitlab-ci.yml" {
             self.marks.push(Tag::Container);
         }
-        self.reads_later(language, content, quotes)?;
+        self.script = Some(place.text.clone());
+        let read = self.reads_later(language, content, quotes);
+        self.script = None;
+        read?;
         self.marks.truncate(marks);
         // They are there when it runs.
         self.links.truncate(links);

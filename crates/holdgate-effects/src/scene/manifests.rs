@@ -42,6 +42,7 @@ pub(super) fn reader(folder: &str, name: &str) -> Option<fn(&str) -> Found<'_>> 
         "chart.yaml" | "requirements.yaml" => charts,
         ".gitlab-ci.yml" => pipeline,
         ".gitmodules" => submodules,
+        "config.yml" | "config.yaml" if folder == ".circleci" => orbs,
         "action.yml" | "action.yaml" => actions,
         _ if is_recipe || extension == "dockerfile" => recipe,
         _ if yaml && (lower.contains("compose")) => images,
@@ -228,6 +229,24 @@ fn pipeline(text: &str) -> Found<'_> {
         Some((Named::Package(Registry::Forge, owner), line))
     });
     found.extend(components);
+    found
+}
+
+/// `node: circleci/node@5.1`: packages of steps, below `orbs`.
+fn orbs(text: &str) -> Found<'_> {
+    let mut found = images(text);
+    let orbs = text.lines().filter_map(|line| {
+        let (_, value) = line.split_once(": ")?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        let (name, version) = value.split_once('@')?;
+        let (owner, name) = name.split_once('/')?;
+        let part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let is_one = [owner, name, version]
+            .iter()
+            .all(|text| !text.is_empty() && text.chars().all(part));
+        is_one.then_some((Named::Package(Registry::Forge, owner), line))
+    });
+    found.extend(orbs);
     found
 }
 

@@ -4,8 +4,9 @@
 //! function, `{self}` what its object was made for, `{module}` the end of its module's name, `{*}` all
 //! arguments, `{1*}` all but the first, `{--}` all that have names, as options, `{-F}` the same as
 //! fields, `{flags}` what constants of libraries ask for, `{0}` the words of the first argument,
-//! `{key}` what is named so, and `{verb}` the verb and kind in a name such as
-//! `delete_namespaced_secret`.
+//! `{operation}` the first argument as the name of a command, `{key}` what is named so, and `{verb}` the
+//! verb and kind in a name such as `delete_namespaced_secret`. An object that such a function creates or
+//! changes is what `kubectl apply` reads.
 
 use super::Call;
 use crate::code::read::Reader;
@@ -21,10 +22,11 @@ const MAX_DEPTH: usize = 8;
 const MAX_MEMBERS: usize = 64;
 
 /// Constants of libraries, by a word in their names, and the options that ask for the same.
-const FLAGS: [(&str, &str); 5] = [
+const FLAGS: [(&str, &str); 6] = [
     ("FORCE", "--force"),
     ("HARD", "--hard"),
     ("hard", "--hard"),
+    ("working_tree=True", "--hard"),
     ("force: true", "--force"),
     ("force=True", "--force"),
 ];
@@ -39,9 +41,20 @@ impl Reader<'_, '_, '_> {
             match word {
                 "{name}" => words.push(Value::known(kebab(last_part(&call.actor.program)))),
                 "{verb}" => match verb_and_kind(&kebab(last_part(&call.actor.program))) {
-                    Some(parts) => words.extend(parts.map(Value::known)),
-                    None => return Ok(AbstractValue::Nothing),
+                    Some(parts) => {
+                        // A library gives all of an object, and not only its name.
+                        let shows = parts.first().is_some_and(|verb| verb == "get");
+                        words.extend(parts.map(Value::known));
+                        words.extend(shows.then(|| Value::known("-oyaml")));
+                    }
+                    None => return self.applies(call),
                 },
+                "{operation}" => {
+                    match call.arguments.positional.first().map(AbstractValue::known) {
+                        Some(Some(name)) => words.push(Value::known(kebab(name))),
+                        _ => words.push(Value::unknown(Origins::NONE)),
+                    }
+                }
                 "{self}" => words.push(self.value_of(call.receiver)?),
                 "{module}" => words.push(Value::known(module(&call.actor.program))),
                 "{flags}" => {
@@ -87,6 +100,27 @@ impl Reader<'_, '_, '_> {
         let output = self.scene.argv(&words, None)?;
         if output.origins.any(Origins::SECRET) {
             return Ok(AbstractValue::value(output));
+        }
+        Ok(AbstractValue::Nothing)
+    }
+
+    /// `create_cluster_role_binding({…})`: the object is a manifest whose kind the name tells.
+    fn applies(&mut self, call: &Call<'_>) -> Fueled<AbstractValue> {
+        let name = last_part(&call.actor.program);
+        let Some(kind) = made_kind(name) else {
+            return Ok(AbstractValue::Nothing);
+        };
+        let named = call.arguments.named.iter();
+        let body = named.filter(|(name, _)| name == "body").map(|(_, v)| v);
+        let given = call.arguments.positional.iter().chain(body);
+        for thing in given.filter(|thing| matches!(thing, AbstractValue::Map(_))) {
+            let mut manifest = self.written_out(thing, 0)?;
+            if thing.get("kind").is_none() {
+                let kind = format!("{{\"kind\": \"{kind}\", ");
+                manifest = manifest.map(manifest.text.replacen('{', &kind, 1));
+            }
+            let words = ["kubectl", "apply", "-f", "-"].map(Value::known);
+            self.scene.argv(&words, Some(&manifest))?;
         }
         Ok(AbstractValue::Nothing)
     }
@@ -195,6 +229,22 @@ fn verb_and_kind(name: &str) -> Option<[String; 2]> {
     Some([verb.to_owned(), kind.collect()])
 }
 
+/// `ClusterRoleBinding` of `create_cluster_role_binding` and `createClusterRoleBinding`.
+fn made_kind(name: &str) -> Option<String> {
+    let name = kebab(name);
+    let (verb, rest) = name.split_once('-')?;
+    if !matches!(verb, "create" | "patch" | "replace") {
+        return None;
+    }
+    let words = rest.split('-').filter(|word| *word != "namespaced");
+    let capital = |word: &str| {
+        let mut chars = word.chars();
+        let first = chars.next().map(|c| c.to_ascii_uppercase());
+        first.into_iter().chain(chars).collect::<String>()
+    };
+    Some(words.map(capital).collect())
+}
+
 /// `put-object` of `put_object`, `putObject`, `PutObjectCommand`.
 fn kebab(name: &str) -> String {
     let name = name.strip_suffix("Command").unwrap_or(name);
@@ -226,6 +276,9 @@ mod tests {
         let kind = verb_and_kind("delete-collection-namespaced-stateful-set");
         assert_eq!(kind, Some(["delete", "statefulset"].map(str::to_owned)));
         assert_eq!(verb_and_kind("load-kube-config"), None);
+        let kind = made_kind("create_cluster_role_binding");
+        assert_eq!(kind.as_deref(), Some("ClusterRoleBinding"));
+        assert_eq!(made_kind("load_kube_config"), None);
         assert_eq!(module("@aws-sdk/client-s3.PutObjectCommand"), "s3");
     }
 }

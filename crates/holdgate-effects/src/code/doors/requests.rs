@@ -71,7 +71,7 @@ impl Doors<'_> {
             }
             let runs = line.match_indices('(').filter_map(|(at, _)| {
                 let before = line.get(..at).unwrap_or("").trim_end();
-                if !before.contains('$') && !self.table.may_act(before) {
+                if !before.contains('$') && !self.table.may_act(before) && !self.is_alias(before) {
                     return None;
                 }
                 let rest = self.text.code.get(here + at + 1..).unwrap_or("");
@@ -123,6 +123,16 @@ impl Doors<'_> {
         groups.into_iter().any(|group| self.present.has(group))
     }
 
+    /// Whether `before` ends with a name that the file gives to a function that runs a command.
+    fn is_alias(&self, before: &str) -> bool {
+        self.aliases.iter().any(|alias| {
+            let rest = before.strip_suffix(alias);
+            rest.is_some_and(|rest| {
+                !rest.ends_with(|c: char| c.is_alphanumeric() || "_.$".contains(c))
+            })
+        })
+    }
+
     /// Whether a call whose name ends `before` runs what it is given, and that was brought.
     fn runs(
         &self,
@@ -151,7 +161,7 @@ impl Doors<'_> {
             _ => first,
         };
         let is_code = calls(&self.table.code, before);
-        let is_command = calls(&self.table.commands, before);
+        let is_command = calls(&self.table.commands, before) || self.is_alias(before);
         if quoted_first && is_code && !is_command && self.is_brought(code, held) {
             return Some(Brings::Part);
         }

@@ -1,7 +1,7 @@
 //! Source that trusts what a request says, or whoever answers: calls without brackets, rights and functions
 //! by requested names, tokens and certificates that nobody checks.
 
-use super::parts::{assignment, identifiers};
+use super::parts::{assignment, identifiers, inside};
 use super::requests::{Brings, Held};
 use super::{Doors, back_door};
 use crate::effect::{Actor, Effect, Kind};
@@ -13,6 +13,8 @@ use crate::tag::Tag;
 const MAX_BEFORE_BARE: usize = 64;
 /// Modules of one file whose functions may be picked by name.
 const MAX_MODULES: usize = 32;
+/// Statements of policies in one file.
+const MAX_STATEMENTS: usize = 32;
 
 impl<'t> Doors<'t> {
     /// Settings that switch checks off, rights that source gives in a cloud, and tokens that are believed.
@@ -34,12 +36,44 @@ impl<'t> Doors<'t> {
             let actor = Actor::new("access", mark);
             found.push(actor.does(Kind::Remote).tagged(Tag::Elevate).about(mark));
         }
+        if of_cloud && let Some(statement) = self.allows_all(scene) {
+            let actor = Actor::new("access", &crate::json::shorten(statement, 200));
+            let effect = actor.does(Kind::Remote).tagged(Tag::Elevate);
+            found.push(effect.about(statement));
+        }
         if self.believes_tokens() && !scene.replaced.contains("uthorization") {
             found.push(back_door(
                 Kind::Elevate,
                 "a token is read, and nobody asks who signed it",
             ));
         }
+    }
+
+    /// A statement of a policy in source that allows everything, or to give oneself any right, everywhere.
+    fn allows_all(&self, scene: &Scene<'_>) -> Option<&'t str> {
+        let clean = self.text.clean.as_str();
+        let mark = "PolicyStatement(";
+        let statements = clean.match_indices(mark).take(MAX_STATEMENTS);
+        let statements =
+            statements.map(|(at, _)| inside(clean.get(at + mark.len()..).unwrap_or("")));
+        let allows = |statement: &&str| {
+            let plain: String = statement.chars().filter(|c| !c.is_whitespace()).collect();
+            let list = |key: &str| {
+                let (_, rest) = plain.split_once(key)?;
+                let rest = rest.trim_start_matches([':', '=']).strip_prefix('[')?;
+                rest.split(']').next()
+            };
+            let has = |list: Option<&str>, wanted: &[&str]| {
+                let items = list.unwrap_or("").split(',');
+                let mut items = items.map(|item| item.trim_matches(['"', '\'', '`']));
+                items.any(|item| wanted.contains(&item))
+            };
+            has(list("actions"), &["*", "*:*", "iam:*"])
+                && has(list("resources"), &["*"])
+                && !plain.contains("Effect.DENY")
+                && !scene.replaced.contains(*statement)
+        };
+        statements.into_iter().find(allows)
     }
 
     /// Whether the parts of a token are taken as they come: split, decoded, and never verified.

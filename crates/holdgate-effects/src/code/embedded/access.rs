@@ -30,7 +30,7 @@ const ANYBODY: [&str; 8] = [
     "*",
 ];
 /// Roles and policies with which one can do everything, or give oneself the right to.
-const ALMIGHTY: [&str; 10] = [
+const ALMIGHTY: [&str; 13] = [
     "policy/AdministratorAccess",
     "policy/IAMFullAccess",
     "roles/owner",
@@ -39,6 +39,10 @@ const ALMIGHTY: [&str; 10] = [
     "roles/iam.organizationRoleAdmin",
     "roles/iam.serviceAccountTokenCreator",
     "User Access Administrator",
+    // Owner, User Access Administrator and Role Based Access Control Administrator of Azure.
+    "8e3af657-a8ff-443c-a75c-2fe8c4bcb635",
+    "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9",
+    "f58310d9-a9f6-439a-9e8d-f62e7b41a168",
     "cluster-admin",
     "system:masters",
 ];
@@ -117,6 +121,7 @@ fn grants(node: &Json<'_>, at: At<'_>, found: &mut Found) {
                 ..at
             };
             statement(node, found);
+            vault(node, found);
             cluster(node, found);
             stopped::object(node, found);
             kept::data(members, found);
@@ -209,6 +214,27 @@ fn statement(node: &Json<'_>, found: &mut Found) {
     let all = resources.contains(&"*");
     if principals.is_none() && all && actions.iter().any(|action| rules(action) || gives(action)) {
         found.push((Tag::Elevate, format!("may {}", actions.join(", "))));
+    }
+}
+
+/// A rule of Vault: every path, or those by which rights are given.
+fn vault(node: &Json<'_>, found: &mut Found) {
+    let capabilities = texts(node.get("capabilities"));
+    let Some(path) = node.get_str(super::parse::LABELS) else {
+        return;
+    };
+    let changes = |what: &&str| matches!(*what, "sudo" | "create" | "update" | "delete" | "root");
+    let wide = [
+        "*",
+        "+/*",
+        "sys/*",
+        "auth/*",
+        "sys/policies/*",
+        "identity/*",
+    ];
+    if wide.contains(&path) && capabilities.iter().any(changes) {
+        let text = format!("{path}: {}", capabilities.join(", "));
+        found.push((Tag::Elevate, text));
     }
 }
 
@@ -316,9 +342,18 @@ fn setting(name: &str, value: &Json<'_>, at: At<'_>, found: &mut Found) {
     }
     let role = matches!(
         plain.as_str(),
-        "role" | "policyarn" | "policyarns" | "managedpolicyarns" | "roledefinitionname"
+        "role"
+            | "policyarn"
+            | "policyarns"
+            | "managedpolicyarns"
+            | "roledefinitionname"
+            | "roledefinitionid"
     );
-    let almighty = |value: &&str| ALMIGHTY.iter().any(|all| value.ends_with(all));
+    let almighty = |value: &&str| {
+        // An expression of a template: `[resourceId('…', '8e3a…')]`
+        let value = value.trim_end_matches([')', ']', '\'']);
+        ALMIGHTY.iter().any(|all| value.ends_with(all))
+    };
     let owner = plain == "roledefinitionname" && is(&["Owner"]);
     if role && (owner || values.iter().any(almighty)) {
         found.push((Tag::Elevate, format!("{name} = {}", values.join(", "))));

@@ -9,6 +9,9 @@ use crate::code::thing::{AbstractValue, Object, unknown_like};
 use crate::scene::Fueled;
 use crate::value::{HOLE, Value};
 
+/// Folders above a path that are listed.
+const MAX_PARENTS: usize = 16;
+
 impl Reader<'_, '_, '_> {
     /// A member that is not called.
     pub(super) fn attribute(
@@ -99,6 +102,15 @@ impl Reader<'_, '_, '_> {
         if object.kind == "Path" && member == "parent" {
             let parent = parent_of(&text.text);
             return Ok(AbstractValue::object("Path", text.map(parent)));
+        }
+        if object.kind == "Path" && member == "parents" {
+            self.scene.fuel.spend_on(MAX_PARENTS * text.text.len())?;
+            let folders = std::iter::successors(Some(parent_of(&text.text)), |path| {
+                Some(parent_of(path)).filter(|parent| parent != path)
+            });
+            let folders = folders.take(MAX_PARENTS);
+            let folders = folders.map(|folder| AbstractValue::object("Path", text.map(folder)));
+            return Ok(AbstractValue::List(folders.collect()));
         }
         if object.kind == "Entry" && matches!(member, "parentPath" | "name") {
             return Ok(AbstractValue::value(entry_part(text, member)));

@@ -91,10 +91,16 @@ impl Reader<'_, '_, '_> {
         Ok(all)
     }
 
+    /// The path of the file in which the code stands; without one, a file of the working folder.
+    pub(in crate::code) fn own_file(&self) -> Value {
+        Value::known(self.scene.script.as_deref().unwrap_or("./file"))
+    }
+
     fn value_of_name(&mut self, name: &str) -> Value {
         if let Some(act) = self.acts(name).and_then(<[Act]>::first) {
             match act.role {
                 Role::Constant => return constant(&act.word),
+                Role::OwnFile => return self.own_file(),
                 Role::Environment => return whole_environment(),
                 Role::Input => return self.standard_input(),
                 _ => {}

@@ -118,6 +118,7 @@ fn makes(near: &str) -> bool {
         "repo.insert",
         "adduser",
         "add_user",
+        "insert_user",
         "merge into",
         "replace into",
         "update users set",
@@ -158,8 +159,10 @@ fn has_credential(near: &str) -> bool {
         let literal =
             value.len() >= 4 && !value.contains(['{', '<', '%']) && !value.starts_with('$');
         literal && !head.contains("env") && keys.iter().any(|key| head.contains(key))
-    }) || has_any(near, &["create_superuser(", "createsuperuser("])
-        && quoted(near).len() >= 3
+    }) || has_any(
+        near,
+        &["create_superuser(", "createsuperuser(", "wp_create_user("],
+    ) && quoted(near).len() >= 3
         && !near.contains("environ")
         || near.contains("insert into") && {
             let hash =
