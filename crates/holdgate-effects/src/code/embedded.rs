@@ -73,7 +73,7 @@ impl Reader<'_, '_, '_> {
             return self.lines(text);
         }
         if let Some(tree) = parse::hcl(text) {
-            for request in terraform::requests(text) {
+            for request in terraform::requests(self.scene.fuel, text)? {
                 self.words(&request, None)?;
             }
             return self.tree(&tree, Format::Hcl);
