@@ -19,6 +19,7 @@ use crate::scene::{Fueled, Scene};
 use crate::tag::Tag;
 use crate::value::Value;
 use mask::{Masked, masked};
+use std::collections::HashSet;
 
 /// What is found in one file is enough to ask.
 const MAX_FOUND: usize = 16;
@@ -90,7 +91,7 @@ struct Doors<'t> {
     /// The names that the file has.
     present: Present<'t>,
     /// Other names that the file gives to functions that run a command, where requests are answered.
-    aliases: Vec<&'t str>,
+    aliases: HashSet<&'t str>,
 }
 
 impl<'t> Doors<'t> {
@@ -99,7 +100,7 @@ impl<'t> Doors<'t> {
             table,
             text,
             present: table.present(&text.clean),
-            aliases: Vec::new(),
+            aliases: HashSet::new(),
         }
     }
 

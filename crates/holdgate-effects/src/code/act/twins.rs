@@ -21,13 +21,13 @@ const MAX_DEPTH: usize = 8;
 /// Members of an object that are written out.
 const MAX_MEMBERS: usize = 64;
 
-/// Constants of libraries, by a word in their names, and the options that ask for the same.
+/// Constants and arguments of libraries, without spaces, and the options that ask for the same.
 const FLAGS: [(&str, &str); 6] = [
     ("FORCE", "--force"),
     ("HARD", "--hard"),
     ("hard", "--hard"),
     ("working_tree=True", "--hard"),
-    ("force: true", "--force"),
+    ("force:true", "--force"),
     ("force=True", "--force"),
 ];
 
@@ -58,7 +58,8 @@ impl Reader<'_, '_, '_> {
                 "{self}" => words.push(self.value_of(call.receiver)?),
                 "{module}" => words.push(Value::known(module(&call.actor.program))),
                 "{flags}" => {
-                    let asked = |(sign, _): &&(&str, &str)| call.actor.evidence.contains(*sign);
+                    let source = call.actor.evidence.replace(' ', "");
+                    let asked = |(sign, _): &&(&str, &str)| source.contains(*sign);
                     let flags = FLAGS.iter().filter(asked);
                     words.extend(flags.map(|(_, flag)| Value::known(*flag)));
                 }

@@ -2,20 +2,19 @@
 
 use super::parts::{assignment, calls, identifiers};
 use crate::knowledge::doors::DoorTable;
+use std::collections::HashSet;
 
-/// Names of one file.
-const MAX_ALIASES: usize = 16;
 /// What makes another function of one that does the same.
 const WRAPPERS: [&str; 3] = ["util.promisify(", "promisify(", "partial("];
 
 /// The names that `code` gives to functions that run a command.
-pub(super) fn of<'t>(table: &DoorTable, code: &'t str) -> Vec<&'t str> {
+pub(super) fn of<'t>(table: &DoorTable, code: &'t str) -> HashSet<&'t str> {
     let names = code.lines().flat_map(|line| {
         imported(table, line)
             .into_iter()
             .chain(assigned(table, line))
     });
-    names.take(MAX_ALIASES).collect()
+    names.collect()
 }
 
 /// `import { exec as run }`, `const { exec: run } = require(…)`, `from os import system as run`
@@ -53,7 +52,7 @@ mod tests {
     #[test]
     fn functions_that_run_commands_are_known_by_their_other_names() {
         let know = Knowledge::built_in().unwrap();
-        let of = |code| of(&know.doors, code);
+        let of = |code| of(&know.doors, code).into_iter().collect::<Vec<_>>();
         assert_eq!(of("const { exec: go, spawn } = require('')"), ["go"]);
         assert_eq!(of("import { execSync as go } from ''"), ["go"]);
         assert_eq!(of("from os import path as p, system as go"), ["go"]);

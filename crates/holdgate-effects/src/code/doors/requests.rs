@@ -125,12 +125,12 @@ impl Doors<'_> {
 
     /// Whether `before` ends with a name that the file gives to a function that runs a command.
     fn is_alias(&self, before: &str) -> bool {
-        self.aliases.iter().any(|alias| {
-            let rest = before.strip_suffix(alias);
-            rest.is_some_and(|rest| {
-                !rest.ends_with(|c: char| c.is_alphanumeric() || "_.$".contains(c))
-            })
-        })
+        let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+        let name = before.rsplit(|c| !part(c)).next().unwrap_or("");
+        let of_object = before
+            .strip_suffix(name)
+            .is_some_and(|rest| rest.ends_with('.'));
+        self.aliases.contains(name) && !of_object
     }
 
     /// Whether a call whose name ends `before` runs what it is given, and that was brought.

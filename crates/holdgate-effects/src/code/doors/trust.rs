@@ -13,8 +13,6 @@ use crate::tag::Tag;
 const MAX_BEFORE_BARE: usize = 64;
 /// Modules of one file whose functions may be picked by name.
 const MAX_MODULES: usize = 32;
-/// Statements of policies in one file.
-const MAX_STATEMENTS: usize = 32;
 
 impl<'t> Doors<'t> {
     /// Settings that switch checks off, rights that source gives in a cloud, and tokens that are believed.
@@ -53,7 +51,7 @@ impl<'t> Doors<'t> {
     fn allows_all(&self, scene: &Scene<'_>) -> Option<&'t str> {
         let clean = self.text.clean.as_str();
         let mark = "PolicyStatement(";
-        let statements = clean.match_indices(mark).take(MAX_STATEMENTS);
+        let statements = clean.match_indices(mark);
         let statements =
             statements.map(|(at, _)| inside(clean.get(at + mark.len()..).unwrap_or("")));
         let allows = |statement: &&str| {

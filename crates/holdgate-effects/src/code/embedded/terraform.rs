@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 4096;
 /// Functions that give the content of a file; its path comes first.
 const CONTENTS: [&str; 3] = ["file", "filebase64", "templatefile"];
 /// Words in the types of blocks that ask somebody on the network.
-const ASKING: [&str; 5] = ["http", "curl", "request", "webhook", "restapi"];
+const REQUESTS: [&str; 5] = ["http", "curl", "request", "webhook", "restapi"];
 
 /// The command lines that send what the requests of a file send.
 pub(super) fn requests(fuel: &Fuel, text: &str) -> Fueled<Vec<Vec<String>>> {
@@ -33,16 +33,16 @@ pub(super) fn requests(fuel: &Fuel, text: &str) -> Fueled<Vec<Vec<String>>> {
         read: HashMap::new(),
     };
     let mut lines = Vec::new();
-    for block in body.blocks().filter(|block| asks(block)) {
+    for block in body.blocks().filter(|block| is_request(block)) {
         lines.extend(file.request(block)?);
     }
     Ok(lines)
 }
 
 /// Whether a block is a request: `data "http" "x"`.
-fn asks(block: &Block) -> bool {
+fn is_request(block: &Block) -> bool {
     let kind = block.labels.first().map_or("", |label| label.as_str());
-    kind.split('_').any(|word| ASKING.contains(&word))
+    kind.split('_').any(|word| REQUESTS.contains(&word))
 }
 
 /// What `local.NAME` stands for.
